@@ -108,7 +108,7 @@ class EditsFuzz(ToolFuzz):
         os.chdir(copy)
         for words in ("init -q", "add -A -f", "-c user.name=a -c user.email=a@b commit -q -m a --no-gpg-sign"):
             subprocess.run(["git", *words.split()], check=True, capture_output=True)
-        before, _ = in_force()
+        before, _, _ = in_force()
         failures: list[tuple[BaseException, dict[str, str]]] = []
         for _ in range(EDITS):
             kind = random.choice(sorted({each.kind for each in self.found[tree]}))
@@ -140,13 +140,18 @@ class EditsFuzz(ToolFuzz):
         if code not in ENDS:
             raise WrongError(f"diff ends with {code}: {error.partition(chr(10))[0][:80]}")
         said = json.loads(report.read_text(encoding="utf-8"))
-        after, environments = in_force()
+        after, environments, refused = in_force()
         here = environments & set(said["environments"])
         lost = sorted(key for key in before.keys() - after.keys() if key[0] in here)
         if lost and not says(said):
             raise WrongError(f"silence, {what}: {lost[0][1].partition(' ')[0]} is in force no longer")
         for environment, policy in lost:
-            if before[environment, policy] and keeps(said, environment):
+            kind = policy.partition(" ")[0]
+            renamed = any(
+                place == environment and other.startswith(f"{kind} ") for place, other in after.keys() - before
+            )
+            stays = renamed or (environment, policy) in refused
+            if before[environment, policy] and not stays and keeps(said, environment):
                 raise WrongError(f"as before, {what}: {policy.partition(' ')[0]} asks no longer")
 
 
@@ -208,24 +213,27 @@ def _unnamed(tree: Path, file: str) -> dict[str, str]:
     return found
 
 
-def in_force() -> tuple[dict[tuple[str, str], bool], set[str]]:
+def in_force() -> tuple[dict[tuple[str, str], bool], set[str], set[tuple[str, str]]]:
     """Return the policies of the tree that are in force, by environment, and whether they ask for anything.
 
-    Beside them the names of all environments, of which some have none.
+    Beside them the names of all environments, of which some have none, and the policies that the API server refuses:
+    the cluster keeps what it had.
     """
     from policylint.workspace import open_workspace
 
-    found = {}
+    found, refused = {}, set()
     simulations = open_workspace(["."]).simulations
     for simulation in simulations:
         for key, state in simulation.policies.items():
+            if state.verdict == "Invalid":
+                refused.add((simulation.world.name, str(key)))
             if state.verdict in ("Enforced", "PartiallyEnforced") and state.idle is None:
                 settings = state.kind.settings
                 asking = {*settings.authentication, *settings.authorization}
                 owners = (each for group in state.groups for each in group.effective.owners.items())
                 owned = {place[0] for place, owner in owners if owner == key}
                 found[simulation.world.name, str(key)] = bool(asking & owned)
-    return found, {simulation.world.name for simulation in simulations}
+    return found, {simulation.world.name for simulation in simulations}, refused
 
 
 def says(report: dict[str, Any]) -> bool:

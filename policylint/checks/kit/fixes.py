@@ -55,6 +55,8 @@ def rename(
     if not old or not new or new in used or only_near(old, known) != new or _numbers(old) != _numbers(new):
         return ()
     changes = tuple(Change("set", place, old, new) for place in places)
+    if not all(change.location.pointer for change in changes):
+        return ()  # a chart made the object: the name is nowhere in this tree
     field = str(changes[0].location.pointer[-1])
     return (Fix(f"write `{field}: {new}`", changes, safe=False),)
 

@@ -13,6 +13,7 @@ alarm.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from policylint.model import Finding, Resource, ResourceKey
     from policylint.simulation import Simulation
 
+_TOO_LONG = 1_200
+"""Letters of a message, beyond which values in it that no API server takes are cut off."""
+_VALUE = re.compile(r"([^\s\"'`]{60})[^\s\"'`]{1000,}")
+"""Longer than any name, host or path may be."""
 NOT_RENDERED = "the kustomizations here were not rendered, and may change it"
 _DEPLOYED = ("GWP1", "GWP2", "GWP4")
 """Families of rules on objects that are deployed together."""
@@ -66,6 +71,8 @@ def settled(
                 finding = finding._replace(confidence="assumed", ground=ground)
         if finding.confidence == "assumed" and finding.severity == "error":
             finding = finding._replace(severity="warning")
+        if len(finding.message) > _TOO_LONG:
+            finding = finding._replace(message=_VALUE.sub(r"\1…", finding.message))
         yield finding
 
 

@@ -145,7 +145,7 @@ def _left_out(
     beside = {each.host: each for each in known if each.host not in stated}
     inside = {each.host: each for each in known if each.host in stated}
     turning = {host: askers.of(_asked(askers.tracer, each)) for host, each in inside.items()}
-    asking = {host for host, by in turning.items() if by is not None and by.policy is state}
+    asking = {host for host, by in turning.items() if by is not None and by.by.key == state.key}
     domains = {host.partition(".")[2] for host in inside}
     siblings = {host: each for host, each in beside.items() if domains == {host.partition(".")[2]}}
     covered = {host for host in siblings if any(predicate.takes(host) for predicate in about)}

@@ -71,7 +71,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if not state.invalid_code:
             yield from _callbacks(tracer, state)
             for each in _issuers(askers, state):
-                wanting.setdefault((each.asker.policy.key, each.host), []).append(each)
+                wanting.setdefault((each.asker.by.key, each.host), []).append(each)
     for found in wanting.values():
         yield _of_issuer(found)
     yield from _challenges(simulation)
@@ -167,7 +167,7 @@ def _issuers(askers: Askers, state: PolicyState) -> Iterator[_Wanting]:
             if trace.route is None or host not in tracer.topology.route(trace.route.key).hostnames:  # type: ignore[union-attr]
                 continue
             asker = askers.of(trace)
-            if asker is not None and asker.policy.kind.implementation == state.kind.implementation:
+            if asker is not None and asker.kind.implementation == state.kind.implementation:
                 yield _Wanting(state, pointer, asker, host, str(trace.request), trace.route.key, door.gateway)
                 return
 
@@ -204,9 +204,9 @@ def _turning(
     return Finding(
         RULE,
         "note" if asker.outside else "warning",
-        f"{asker.policy.key} {asks} {where}" + (f": {becomes}" if request else ""),
-        asker.policy.policy.name_location,
-        resources=tuple(dict.fromkeys((asker.policy.key, *resources))),
+        f"{asker.by.key} {asks} {where}" + (f": {becomes}" if request else ""),
+        asker.by.name_location,
+        resources=tuple(dict.fromkeys((asker.by.key, *resources))),
         label=label,
         help=(help_,),
         confidence="assumed" if asker.outside else "certain",

@@ -206,7 +206,7 @@ def bindings(topology: Topology, catalog: Catalog, grants: Grants) -> list[Objec
         for client in () if kind is None or kind.clients is None else kind.clients.kinds:
             for holder in world.of_kind(group, client):  # what is there acts by way of a route: see `narrowed`
                 named = _annotated(holder, world, catalog, grants)
-                found += (each for each in named if each.kind is kind and each.resolution.missing)
+                found += (each for each in named if each.kind is kind and not each.resolution.found)
     if any(binding.kind is not None and binding.kind.clients is not None for binding in found):
         from policylint.policy.clients import narrowed
 

@@ -24,7 +24,15 @@ from policylint.model import (
     sequence,
     text,
 )
-from policylint.model.kinds import BACKEND_KINDS, OF_PROVIDERS, ROUTE_SELECTORS, SERVICE, SERVICE_IMPORT, VIRTUAL_KINDS
+from policylint.model.kinds import (
+    BACKEND_KINDS,
+    MESH_ROUTE,
+    OF_PROVIDERS,
+    ROUTE_SELECTORS,
+    SERVICE,
+    SERVICE_IMPORT,
+    VIRTUAL_KINDS,
+)
 from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, of_core, resolve, resolve_outer
@@ -111,7 +119,15 @@ class Backends:
         resource = state.resolution.resource
         if resource is None or self._world.get(state.wanted) is not resource:
             return False
-        return state.wanted in mesh_parents or self._grants.allows(route.key, state.wanted) is True
+        return self._allowed(route, state.wanted, mesh_parents) is True
+
+    def _allowed(self, route: Resource, target: ResourceKey, mesh_parents: Collection[ResourceKey]) -> bool | None:
+        """Return whether a route may name a backend; of a mesh's own kind, of which no grant speaks, it always may.
+
+        Source: linkerd2 policy-controller/k8s/index/src/outbound/index/http.rs, convert_backend: it reads no grants.
+        """
+        free = target in mesh_parents or route.key[:2] == MESH_ROUTE
+        return True if free else self._grants.allows(route.key, target)
 
     def _state(
         self,
@@ -132,7 +148,7 @@ class Backends:
             resolution = resolve_outer(self._world, target)
         elif not is_backend and self._world.partial and "." in target.group and not self._knows_group(target.group):
             is_backend, resolution = True, Resolution("unknown", "a controller may accept kinds of its own")
-        granted = True if target in mesh_parents else self._grants.allows(route.key, target)
+        granted = self._allowed(route, target, mesh_parents)
         port_found, section = port_of(resolution.resource, port, route.key.kind)
         reason = message = ""
         if not is_backend:

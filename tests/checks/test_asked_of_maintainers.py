@@ -24,6 +24,7 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: web, image: web, ports: [{containerPort: 8080}]}]}
 """
+BY_MIDDLEWARE = "traefik.ingress.kubernetes.io/router.middlewares"
 IN_PLACE = "cert-manager.io/issuer: acme, acme.cert-manager.io/http01-edit-in-place: 'true'"
 
 
@@ -204,6 +205,9 @@ def test_a_namespace_that_argo_cd_creates_has_labels(
         ("nginx.org/ingress-controller", f"{IN_PLACE}, nginx.org/basic-auth-secret: users", True),
         ("nginx.org/ingress-controller", "cert-manager.io/issuer: acme, nginx.org/basic-auth-secret: users", False),
         ("nginx.org/ingress-controller", IN_PLACE, False),
+        ("ingress-controllers.konghq.com/kong", f"{IN_PLACE}, konghq.com/plugins: keys", True),
+        ("ingress-controllers.konghq.com/kong", f"{IN_PLACE}, konghq.com/plugins: origins", False),
+        ("traefik.io/ingress-controller", f"{IN_PLACE}, {BY_MIDDLEWARE}: shop-login@kubernetescrd", True),
         # ingress-nginx asks for no login below /.well-known/acme-challenge (no-auth-locations)
         ("k8s.io/ingress-nginx", f"{IN_PLACE}, nginx.ingress.kubernetes.io/auth-url: 'https://a.example.com/x'", False),
     ],
@@ -212,7 +216,14 @@ def test_challenges_in_an_ingress_that_asks_for_a_login(
     tmp_path: Path, controller: str, annotations: str, told: bool
 ) -> None:
     users = worlds.manifest("v1", "Secret", "users", "shop", "stringData: {htpasswd: 'a:b'}")
-    assert bool(said(tmp_path, "GWP316", of_class(controller), WEB, users, ingress("web", annotations))) is told
+    asking = (
+        worlds.manifest("configuration.konghq.com/v1", "KongPlugin", "keys", "shop", "plugin: key-auth"),
+        worlds.manifest("configuration.konghq.com/v1", "KongPlugin", "origins", "shop", "plugin: cors"),
+        worlds.manifest("traefik.io/v1alpha1", "Middleware", "login", "shop", "spec: {basicAuth: {secret: users}}"),
+    )
+    assert (
+        bool(said(tmp_path, "GWP316", of_class(controller), WEB, users, *asking, ingress("web", annotations))) is told
+    )
 
 
 @pytest.mark.parametrize(

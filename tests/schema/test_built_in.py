@@ -38,7 +38,7 @@ def test_a_workload_selects_its_own_pods(kind: str, selector: str, pods: str) ->
 @pytest.mark.parametrize(
     ("kind", "group", "policy", "refused"),
     [
-        ("Job", "batch", "", "lacks a restartPolicy"),
+        ("Job", "batch", "", ""),
         ("Job", "batch", "restartPolicy: Always, ", "restarts its pods"),
         ("Job", "batch", "restartPolicy: Never, ", ""),
         ("CronJob", "batch", "restartPolicy: Always, ", "restarts its pods"),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from policylint.model import PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.results import PolicyState
 from policylint.trace import Asker, Requirements, Trace, Tracer
 
 
 class TurningAway(NamedTuple):
-    """A policy that turns a request away, or that asks a service outside, whose word stands in no manifest."""
+    """A policy, or what a filter or annotation names, that turns a request away, or that asks a service outside, whose
+    word stands in no manifest."""
 
-    policy: PolicyState
+    by: Resource
+    kind: PolicyKind
     outside: bool
 
 
@@ -23,17 +25,24 @@ class Askers:
 
     def of(self, trace: Trace) -> TurningAway | None:
         """Return the policy that turns a request away, None where it gets through, or where nobody knows."""
-        policies = self.tracer.simulation.policies
         if trace.denied is not None:
-            by = policies.get(trace.denied[0]) if trace.denied[0] is not None else None
-            return None if by is None else TurningAway(by, outside=False)
+            return None if trace.denied[0] is None else self._turning(trace, trace.denied[0], None)
         asked = self._requirements.of(trace, "authentication")
         found = [
-            TurningAway(policies[each.policy], _is_outside(trace, policies[each.policy], each))
+            turning
             for each in (asked.demands if asked.state == "asked" else ())
-            if each.must and each.policy in policies
+            if each.must and each.policy is not None
+            if (turning := self._turning(trace, each.policy, each)) is not None
         ]
         return min(found, key=lambda each: each.outside, default=None)
+
+    def _turning(self, trace: Trace, key: ResourceKey, demand: Asker | None) -> TurningAway | None:
+        state, named = self.tracer.simulation.policies.get(key), {each.wanted: each.kind for each in trace.extensions}
+        resource = self.tracer.simulation.world.get(key) if state is None else state.policy
+        kind = named.get(key) if state is None else state.kind
+        if resource is None or kind is None:
+            return None
+        return TurningAway(resource, kind, demand is not None and _is_outside(trace, kind, demand))
 
     def is_open(self, trace: Trace) -> bool:
         """Return whether a request that brings nothing gets through for certain."""
@@ -44,7 +53,7 @@ class Askers:
         )
 
 
-def _is_outside(trace: Trace, state: PolicyState, demand: Asker) -> bool:
+def _is_outside(trace: Trace, kind: PolicyKind, demand: Asker) -> bool:
     """Return whether a demand is the word of a service: it may let a request pass that brings nothing."""
-    words = {path.rpartition(".")[2] for path in state.kind.settings.outside}
+    words = {path.rpartition(".")[2] for path in kind.settings.outside}
     return demand.setting in words | {each.decision.asks for each in trace.admissions if each.decision.asks}

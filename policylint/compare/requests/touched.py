@@ -79,7 +79,8 @@ def touched_entries(
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in called}
     _place_unseen(named, served)
     for door in served[0].keys() & served[1].keys():
-        for hostname in served[0][door] ^ served[1][door]:  # for whatever reason one side alone serves it
+        # for whatever reason one side alone serves it; what waits for a Gateway that was not seen is served by nobody
+        for hostname in served[0][door] ^ served[1][door] if door[2] is not None else ():
             named[door][hostname] = True
     moved = moves(*served)
     for door, hostname in moved:

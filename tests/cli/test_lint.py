@@ -160,7 +160,7 @@ def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     [
         ("traefik.io/v1alpha1, kind: IngressRoute", "2 IngressRoutes of Traefik"),
         ("networking.k8s.io/v1, kind: Ingress", "2 Ingresses"),
-        ("k8s.nginx.org/v1, kind: VirtualServer", "2 VirtualServers of NGINX"),
+        ("apisix.apache.org/v2, kind: ApisixRoute", "2 ApisixRoutes"),
     ],
 )
 def test_other_ways_in_alone_are_said(tmp_path: Path, kind: str, named: str) -> None:

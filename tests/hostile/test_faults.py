@@ -127,7 +127,8 @@ def test_a_signal_in_the_middle(tmp_path: Path, number: signal.Signals, code: in
 
 
 def test_little_memory_is_enough() -> None:
-    done = ran(("lint", "-o", "json"), lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+    named = ("lint", "../../tests", "-o", "json")  # test data is judged where it is named
+    done = ran(named, lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
     assert (done.returncode, said(done)) == (FOUND, [])
 
 

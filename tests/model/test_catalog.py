@@ -319,7 +319,7 @@ spec:
   group: kuadrant.io
   scope: Cluster
   names: {kind: %s, plural: x}
-  versions: [{name: v1, served: true, storage: true}]
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 """
     entry = {
         "group": "kuadrant.io",

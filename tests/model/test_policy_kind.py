@@ -282,7 +282,8 @@ def test_scope_versions_and_plural() -> None:
         {"name": "v1", "served": True, "storage": True},
         {"name": "v2alpha1", "served": True},
     ]
-    known = kind_of(scope="Cluster", versions=versions)
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    known = kind_of(scope="Cluster", versions=[{**each, "schema": schema} for each in versions])
     assert known.cluster_scoped
     assert known.versions == ("v1", "v1beta1", "v2alpha1")
     assert known.deprecated_versions == {"v1alpha1": f"{GROUP}/v1", "v1beta1": f"{GROUP}/v1"}

@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, unseen
 from policylint.doors.lowered import Guard
-from policylint.model import Resource, ResourceKey, World, mapping, text, texts, value_at
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts, value_at
 from policylint.policy.results import FailingSetting
 
 GROUP = "k8s.nginx.org"
@@ -175,14 +175,13 @@ def _fault_of_secrets(world: World, policy: Resource, section: str) -> str:
 
 
 def _fault_of_secret(world: World, policy: Resource, name: str, wanted: str) -> str:
+    """Return what is wrong with a Secret that is here; one that is not may be made by anybody."""
     key = ResourceKey("", "Secret", policy.key.namespace, name)
     secret = world.get(key) if name else None
-    if secret is not None:
-        written = text(secret.body.get("type"), "Opaque")
-        is_other = written != wanted and not secret.provisional
-        return f"{key} is of type {written}, and must be of type {wanted}" if is_other else ""
-    is_missing = name and world.resolve_inner(key).missing and not world.elsewhere(key)
-    return f"{key} is missing" if is_missing else ""
+    written = wanted if secret is None else text(secret.body.get("type"), "Opaque")
+    if secret is None or secret.provisional or written == wanted or is_symbolic(written):
+        return ""
+    return f"{key} is of type {written}, and must be of type {wanted}"
 
 
 def closed(holder: Resource, place: Pointer, why: str) -> Guard:

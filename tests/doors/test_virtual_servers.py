@@ -224,6 +224,7 @@ POLICIES = (
     World("a policy of two sections closes it", (policy("two", "basicAuth: {secret: users}, accessControl: {allow: [10.0.0.0/8]}"), server(PLAIN, f"{named('two')}, ")), {f"{HOST}/": ("500", "")}),
     World("but of two logins the second one is left aside, whatever it names", (LOGIN, secret("users", "nginx.org/htpasswd"), policy("wrong", "basicAuth: {secret: wrong}"), secret("wrong", "Opaque"), server(PLAIN, f"{named('login', 'wrong')}, ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("and one whose Secret is of another type", (LOGIN, secret("users", "Opaque"), server(PLAIN, f"{named('login')}, ")), {f"{HOST}/": ("500", "")}),
+    World("a Secret that is not here may be made by anybody", (LOGIN, secret("other", "Opaque"), server(PLAIN, f"{named('login')}, ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("but not one whose Secret is of its own", (LOGIN, secret("users", "nginx.org/htpasswd"), server(PLAIN, f"{named('login')}, ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("a policy of another namespace", (policy("login", "basicAuth: {secret: users}", "infra"), server(PLAIN, "policies: [{name: login, namespace: infra}], ")), {f"{HOST}/": ("web", "basicAuth")}),
     World("preflights are answered before anybody is asked for anything", (LOGIN, CROSS, server(PLAIN, f"{named('login', 'cross')}, ")), {f"{HOST}/": ("web", "basicAuth"), f"OPTIONS {HOST}/": ("204", "")}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shlex
 import struct
 import subprocess
@@ -29,16 +30,20 @@ def on_terminal(code: str) -> str:
     reading, writing = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "TERM": "xterm"}
     child = subprocess.Popen([sys.executable, "-c", code], stderr=writing, env=environment)
-    os.close(writing)
+    return _shown(child, reading, writing)
+
+
+def _shown(child: subprocess.Popen[bytes], reading: int, writing: int) -> str:
+    """What a program that ends well has written to a terminal, whose other end stays open until then: Linux may throw
+    away what was not read when the last one who writes is gone."""
     seen = b""
     while True:
-        try:
-            piece = os.read(reading, 4096)
-        except OSError:
+        has_ended = child.poll() is not None
+        if select.select([reading], [], [], 0.02)[0]:
+            seen += os.read(reading, 65536)
+        elif has_ended:
             break
-        if not piece:
-            break
-        seen += piece
+    os.close(writing)
     os.close(reading)
     assert child.wait(timeout=60) == 0
     return seen.decode()
@@ -185,16 +190,7 @@ def test_tables_fit_the_terminal(command: str, columns: int) -> None:
     words = [sys.executable, "-m", "policylint", *shlex.split(command)]
     environment |= {"TERM": "xterm", "NO_COLOR": "1"}
     child = subprocess.Popen(words, stdout=writing, stderr=subprocess.DEVNULL, cwd=CHECKOUT, env=environment)
-    os.close(writing)
-    seen = b""
-    try:
-        while piece := os.read(reading, 65536):
-            seen += piece
-    except OSError:  # the other end is closed
-        pass
-    os.close(reading)
-    assert child.wait(timeout=60) == 0
-    lines = seen.decode().replace("\r", "").splitlines()
+    lines = _shown(child, reading, writing).replace("\r", "").splitlines()
     assert len(lines) > 1
     whole = "    policylint "  # a command that is copied
     assert [line for line in lines if len(line) > columns and not line.startswith(whole)] == []

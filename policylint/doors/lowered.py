@@ -186,24 +186,28 @@ def door(
         0,
     )
     numbers: dict[ResourceKey, dict[str, int]] = {}
+    of_holder: dict[ResourceKey, list[DoorRule]] = {}
     by_route: dict[tuple[ResourceKey, str, Opening, str], list[DoorRule]] = {}
     for rule in rules:
         own = numbers.setdefault(rule.holder.key, {})
         own.setdefault(rule.name, len(own))
+        of_holder.setdefault(rule.holder.key, []).append(rule)
         by_route.setdefault((rule.holder.key, rule.host, rule.opening, rule.unknown), []).append(rule)
     whole: dict[ResourceKey, RouteState] = {}
     for key, own in numbers.items():
-        entries = list({rule.name: rule for rule in rules if rule.holder.key == key}.values())
-        hosts = tuple(dict.fromkeys(rule.host for rule in rules if rule.holder.key == key))
+        entries = list({rule.name: rule for rule in of_holder[key]}.values())
+        hosts = tuple(dict.fromkeys(rule.host for rule in of_holder[key]))
         lowered = _lowered(entries, own, hosts)
         whole[key] = RouteState(lowered, hosts, (), backends(lowered))
     routes = tuple(
         _route(state, listeners[opening], host, entries, numbers[key], whole[key].backends, unknown)
         for (key, host, opening, unknown), entries in by_route.items()
     )
+    parents: dict[ResourceKey, list[ParentState]] = {}
+    for each in routes:
+        parents.setdefault(each.route.key, []).extend(each.parents)
     for key, route in whole.items():
-        parents = tuple(parent for each in routes if each.route.key == key for parent in each.parents)
-        whole[key] = route._replace(parents=parents)
+        whole[key] = route._replace(parents=tuple(parents.get(key, ())))
     groups, policies = _groups(rules, {opening: listener.node for opening, listener in listeners.items()}, kind)
     return Door(state, routes, whole, tuple(groups), policies)
 

@@ -98,40 +98,46 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
         by_class.setdefault(text(each.spec.get("ingressClassName")) or unstated, []).append(each)
     for name, servers in sorted(by_class.items()):
         holder = made_of(servers[0], {}, {}, _DOOR._replace(name=name))
-        served = [each for each in servers if not _fault(each)]
-        first = [each for each in served if not _is_taken(each, served)]
-        rules = [rule for each in first for rule in _Server(world, each, first).rules()]
+        by_host = _by_host(servers)
+        rules = [rule for each in by_host.values() for rule in _of_host(world, each)]
         openings = [Opening(scheme, number) for scheme, number in _PORTS.items()]
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
 
 
-def _host(server: Resource) -> str:
-    return text(server.spec.get("host")).lower()
+def _by_host(servers: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:
+    """Return the VirtualServers that are not rejected, by class and host, without those that certainly have not got it:
+    another one is older, by all that is stated."""
+    found: dict[tuple[str, str], list[Resource]] = {}
+    for each in servers:
+        if not _fault(each):
+            key = text(each.spec.get("ingressClassName")), text(each.spec.get("host")).lower()
+            found.setdefault(key, []).append(each)
+    return {key: [each for each in rivals if not _is_younger(each, rivals)] for key, rivals in found.items()}
 
 
-def _is_taken(server: Resource, servers: Sequence[Resource]) -> bool:
-    """Return whether another VirtualServer, which is older by all that is stated, has the host."""
-    others = [each for each in servers if each is not server and _host(each) == _host(server)]
-    return any(each.created and server.created and each.created < server.created for each in others)
+def _is_younger(server: Resource, rivals: Iterable[Resource]) -> bool:
+    return any(each.created and server.created and each.created < server.created for each in rivals)
+
+
+def _of_host(world: World, rivals: Sequence[Resource]) -> Iterator[DoorRule]:
+    for server in rivals:
+        other = next((each for each in rivals if each is not server), None)
+        why = "" if other is None else f"{other.key} asks for host {text(server.spec.get('host'))}, too"
+        yield from _Server(world, server, why).rules()
 
 
 def rejected(world: World) -> Iterator[DeadEnd]:
     """Yield the VirtualServers that NGINX Ingress Controller rejects, and what it leaves out of the others."""
-    for server in world.of_kind(*SERVER):
+    servers = world.of_kind(*SERVER)
+    in_use = {each.key for rivals in _by_host(servers).values() for each in rivals}
+    for server in servers:
         found = _fault(server)
         if found is not None:
             pointer, why = found
             yield DeadEnd(server, pointer, f"is invalid: {why}", "take out what contradicts", then=_INVALID)
             continue
-        for twice in () if _is_taken(server, world.of_kind(*SERVER)) else _Server(world, server, ()).repeated():
-            path = f"{twice.path.modifier}{twice.path.value}"
-            does = f"has a location which NGINX has already: {path} is one with the other prefix {twice.path.value}"
-            fix, at = "let one of the two go", (*twice.pointer, "path")
-            about = () if twice.holder is server else (server.key,)
-            yield DeadEnd(twice.holder, at, does, fix, about, then=_REFUSED)
-        for each, at in _Server(world, server, ()).turning_round():
-            does = f"rewrites the path of a route with matches whose own path begins with `{each.path.modifier}`"
-            yield DeadEnd(each.holder, at, does, "take a prefix or an expression for the path", then=_ROUND)
+        if server.key in in_use:
+            yield from _Server(world, server, "").misread()
         for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
             for child in _named(world, server, route):
                 why = _fault_of_child(world, server, route, child)
@@ -268,20 +274,20 @@ def _upstream(action: Mapping[str, Any]) -> str:
 
 
 class _Server:
-    """One VirtualServer, and all that its routes name."""
+    """One VirtualServer, and all that its routes name; `unknown` says why another one may have its host."""
 
-    def __init__(self, world: World, server: Resource, servers: Sequence[Resource]) -> None:
+    def __init__(self, world: World, server: Resource, unknown: str) -> None:
         self._world = world
         self._server = server
         self._host = text(server.spec.get("host"))
         self._tls: Mapping[str, Any] = mapping(server.spec.get("tls"))
         self._secure = bool(text(self._tls.get("secret")))
-        self._unknown = self._rival(servers)
+        self._unknown = unknown
         listed = sequence(server.spec.get("policies"))
         self._asked = asked(world, server, listed, ("spec", "policies"), of_server=True, secure=self._secure)
         self._openings = list(self._opened())
         self._locations = list(self._ordered())
-        if not self._unknown and any(True for _ in self.repeated()):
+        if not self._unknown and any(True for _ in self._repeated()):
             self._unknown = "NGINX refuses its configuration"
         self._expressions = any(each.path.is_expression for each in self._locations)
 
@@ -318,19 +324,26 @@ class _Server:
         place: Pointer = ("spec", "tls", "redirect")
         return DoorRule(self._server, opening, self._host, f"{self._host} to https", body, place, (), self._unknown)
 
-    def _rival(self, servers: Sequence[Resource]) -> str:
-        """Return why another VirtualServer may have the host; "" where none of those that are left asks for it."""
-        others = (each for each in servers if each is not self._server and _host(each) == _host(self._server))
-        return next((f"{other.key} asks for host {self._host}, too" for other in others), "")
+    def misread(self) -> Iterator[DeadEnd]:
+        """Yield what the controller takes, and NGINX does not as it is meant."""
+        for twice in self._repeated():
+            path = f"{twice.path.modifier}{twice.path.value}"
+            does = f"has a location which NGINX has already: {path} is one with the other prefix {twice.path.value}"
+            about = () if twice.holder is self._server else (self._server.key,)
+            fix, at = "let one of the two go", (*twice.pointer, "path")
+            yield DeadEnd(twice.holder, at, does, fix, about, then=_REFUSED)
+        for each, at in self._turning_round():
+            does = f"rewrites the path of a route with matches whose own path begins with `{each.path.modifier}`"
+            yield DeadEnd(each.holder, at, does, "take a prefix or an expression for the path", then=_ROUND)
 
-    def turning_round(self) -> Iterator[tuple[_Location, Pointer]]:
+    def _turning_round(self) -> Iterator[tuple[_Location, Pointer]]:
         """Yield the locations, and the actions in them, that NGINX looks for again and again."""
         for each in self._locations:
             for at, stated in _decisions(each.route, each.pointer):
                 if _turns_round(each, stated):
                     yield each, (*at, "action", "proxy", "rewritePath")
 
-    def repeated(self) -> Iterator[_Location]:
+    def _repeated(self) -> Iterator[_Location]:
         """Yield the locations that NGINX takes for others: prefixes with and without `^~`, of one server."""
         seen: set[tuple[bool, str]] = set()
         for each in self._locations:

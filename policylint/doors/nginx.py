@@ -7,16 +7,17 @@ internal/k8s/configuration.go (rebuildHosts, compareConfiguration: creationTimes
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes
+from policylint.doors.nginx_faults import SERVER, fault_of_server
+from policylint.doors.nginx_policies import GROUP
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import INGRESS
 from policylint.namedtuple import NamedTuple
 
-_GROUP = "k8s.nginx.org"
 _VENDOR = "nginx-inc"
 _MERGEABLE = "nginx.org/mergeable-ingress-type"
 _PASSING = "tls-passthrough"
@@ -31,39 +32,77 @@ class _Claim(NamedTuple):
     of_class: str
 
 
+class Contest(NamedTuple):
+    """That another object asks for a host.
+
+    Args:
+        is_lost: whether that one certainly has it; otherwise it may have it.
+    """
+
+    rival: Resource
+    is_lost: bool
+
+
+class _Lost(NamedTuple):
+    """A claim behind that of another object; `is_known` says whether it is by what both state of their age."""
+
+    claim: _Claim
+    first: _Claim
+    is_known: bool
+
+
+def contests(world: World) -> Mapping[ResourceKey, Contest]:
+    """Return the objects for whose hosts others ask, but for those that have them for certain."""
+    return world.once(_contests)
+
+
 def contended(world: World) -> Iterator[DeadEnd]:
     """Yield the objects that ask for a host which another one has."""
+    for claim, first, is_known in world.once(_lost):
+        then = "NGINX gives a host to one object" + (", the oldest" if is_known else ": the oldest, whichever that is")
+        yield DeadEnd(
+            claim.holder,
+            claim.pointer,
+            f"asks for host {claim.host.lower()}, which {first.holder.key} asks for, too",
+            "let one object have the host, with a VirtualServerRoute or a minion for what others add",
+            (first.holder.key,),
+            then=f"{then}; the other one is rejected: «All hosts are taken by other resources»",
+        )
+
+
+def _contests(world: World) -> Mapping[ResourceKey, Contest]:
+    found: dict[ResourceKey, Contest] = {}
+    for claim, first, is_known in world.once(_lost):
+        found[claim.holder.key] = Contest(first.holder, is_known)
+        if not is_known:
+            found.setdefault(first.holder.key, Contest(claim.holder, False))
+    return found
+
+
+def _lost(world: World) -> Sequence[_Lost]:
+    """Return the claims on hosts that come behind the oldest one."""
     claims: dict[str, list[_Claim]] = defaultdict(list)
     for claim in _claims(world):
         if claim.host and not is_symbolic(claim.host):
             claims[claim.host.lower()].append(claim)
-    for host, rivals in claims.items():
-        if len({claim.holder.key for claim in rivals}) < 2:
-            continue
+    found: list[_Lost] = []
+    for rivals in claims.values():
         first, *others = sorted(rivals, key=lambda claim: claim.holder.age)
         for claim in others:
             keys = (first.holder.key, claim.holder.key)
             if keys[0] == keys[1] or len({first.of_class, claim.of_class} - {""}) > 1 or world.apart(keys, True, None):
                 continue
-            known = first.holder.created and first.holder.created != claim.holder.created
-            does = f"asks for host {host}, which {first.holder.key} asks for, too"
-            then = "NGINX gives a host to one object" + (", the oldest" if known else ": the oldest, whichever that is")
-            yield DeadEnd(
-                claim.holder,
-                claim.pointer,
-                does,
-                "let one object have the host, with a VirtualServerRoute or a minion for what others add",
-                (first.holder.key,),
-                then=f"{then}; the other one is rejected: «All hosts are taken by other resources»",
-            )
+            is_known = bool(first.holder.created) and first.holder.created != claim.holder.created
+            found.append(_Lost(claim, first, is_known))
+    return found
 
 
 def _claims(world: World) -> Iterator[_Claim]:
-    for server in world.of_kind(_GROUP, "VirtualServer"):
-        if not server.spec.get("listener"):
+    for server in world.of_kind(*SERVER):
+        if fault_of_server(server) is None:
             host, of_class = text(server.spec.get("host")), text(server.spec.get("ingressClassName"))
             yield _Claim(server, host, ("spec", "host"), of_class)
-    for server in world.of_kind(_GROUP, "TransportServer"):
+    for server in world.of_kind(GROUP, "TransportServer"):
         if text(mapping(server.spec.get("listener")).get("name")) == _PASSING:
             host, of_class = text(server.spec.get("host")), text(server.spec.get("ingressClassName"))
             yield _Claim(server, host, ("spec", "host"), of_class)

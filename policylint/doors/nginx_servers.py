@@ -9,31 +9,41 @@ location.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.nginx_policies import GROUP, asked, closed
+from policylint.doors.nginx import contests
+from policylint.doors.nginx_faults import (
+    SERVER,
+    LocationPath,
+    begins,
+    child_key,
+    children,
+    decisions,
+    fault_of_child,
+    fault_of_server,
+    upstream_of,
+)
+from policylint.doors.nginx_policies import GROUP, PolicyDemands, asked, closed
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.regex import expression
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 
-SERVER, ROUTE = (GROUP, "VirtualServer"), (GROUP, "VirtualServerRoute")
 _DOOR = ResourceKey(GROUP, "VirtualServers", "", "nginx")
 _CONTROLLER = "nginx.org/ingress-controller"
 _LISTENERS = (GROUP, "GlobalConfiguration")
 _PORTS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEST_PREFIX, _BY_EXPRESSION, _BEGINS = 5, 4, 3, 2, 1
 """Ranks of locations: what the server does by itself, `=`, `^~`, `~`, no modifier."""
-_MODIFIERS = ("~*", "~", "^~", "=")
-_CALLED = ("action", "splits", "route", "routeSelector")
 _FROM_HEADER = "x-forwarded-proto"
 _GROUPS = Pattern(r"\$(\d)")
 _URL = Pattern(r"(https?|\$\{?scheme\}?)://([^/:$?]+|\$\{?host\}?)(?::(\d{1,5}))?((?:[/?$].*)?)")
@@ -42,29 +52,6 @@ _ROUND = "NGINX looks for its location again and again, until it answers with 50
 _REFUSED = "NGINX refuses the configuration as a whole: until it is gone, no change of any object is applied"
 _LEFT_OUT = "NGINX Ingress Controller leaves it out: requests of the route are answered with 404"
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
-
-
-class LocationPath(NamedTuple):
-    """The path of a route: its modifier, "" for none, and what it is about."""
-
-    modifier: str
-    value: str
-
-    @classmethod
-    def of(cls, written: str) -> LocationPath:
-        """Read a path; blanks after its modifier say nothing."""
-        modifier = next((each for each in _MODIFIERS if written.startswith(each)), "")
-        return cls(modifier, written.removeprefix(modifier).lstrip() if modifier else written)
-
-    @property
-    def is_expression(self) -> bool:
-        """Whether it is a regular expression."""
-        return self.modifier.startswith("~")
-
-    @property
-    def sort(self) -> str:
-        """What paths of one VirtualServerRoute have in common."""
-        return "~" if self.is_expression else self.modifier
 
 
 class _Location(NamedTuple):
@@ -88,6 +75,25 @@ class _Location(NamedTuple):
     place: int = 0
     unknown: str = ""
 
+    @property
+    def leads_on(self) -> bool:
+        """Whether it sends requests on to locations within the server: one for each match, or each of the splits."""
+        return bool(sequence(self.route.get("matches")) or sequence(self.route.get("splits")))
+
+
+class _Rewrite(NamedTuple):
+    """What becomes of the path of requests that an action sends on.
+
+    Args:
+        path: as a modifier of a filter; empty where it stays.
+        ends: whether NGINX looks at nothing further of the location then (`rewrite … break`), no method either.
+        loops: whether it looks for a location again and again.
+    """
+
+    path: Mapping[str, Any] = {}
+    ends: bool = False
+    loops: bool = False
+
 
 def server_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the servers of NGINX Ingress Controller, by class, where there are VirtualServers."""
@@ -98,179 +104,37 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
         by_class.setdefault(text(each.spec.get("ingressClassName")) or unstated, []).append(each)
     for name, servers in sorted(by_class.items()):
         holder = made_of(servers[0], {}, {}, _DOOR._replace(name=name))
-        by_host = _by_host(servers)
-        rules = [rule for each in by_host.values() for rule in _of_host(world, each)]
+        rules = [rule for each in servers for rule in _rules(world, each)]
         openings = [Opening(scheme, number) for scheme, number in _PORTS.items()]
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
 
 
-def _by_host(servers: Iterable[Resource]) -> dict[tuple[str, str], list[Resource]]:
-    """Return the VirtualServers that are not rejected, by class and host, without those that certainly have not got it:
-    another one is older, by all that is stated."""
-    found: dict[tuple[str, str], list[Resource]] = {}
-    for each in servers:
-        if not _fault(each):
-            key = text(each.spec.get("ingressClassName")), text(each.spec.get("host")).lower()
-            found.setdefault(key, []).append(each)
-    return {key: [each for each in rivals if not _is_younger(each, rivals)] for key, rivals in found.items()}
-
-
-def _is_younger(server: Resource, rivals: Iterable[Resource]) -> bool:
-    return any(each.created and server.created and each.created < server.created for each in rivals)
-
-
-def _of_host(world: World, rivals: Sequence[Resource]) -> Iterator[DoorRule]:
-    for server in rivals:
-        other = next((each for each in rivals if each is not server), None)
-        why = "" if other is None else f"{other.key} asks for host {text(server.spec.get('host'))}, too"
-        yield from _Server(world, server, why).rules()
+def _rules(world: World, server: Resource) -> Iterator[DoorRule]:
+    """Yield the rules of a VirtualServer, none of one that is rejected, or whose host another object certainly has."""
+    contest = contests(world).get(server.key)
+    if fault_of_server(server) is None and not (contest is not None and contest.is_lost):
+        host = text(server.spec.get("host"))
+        unknown = "" if contest is None else f"{contest.rival.key} asks for host {host}, too"
+        yield from _Server(world, server, unknown).rules()
 
 
 def rejected(world: World) -> Iterator[DeadEnd]:
     """Yield the VirtualServers that NGINX Ingress Controller rejects, and what it leaves out of the others."""
-    servers = world.of_kind(*SERVER)
-    in_use = {each.key for rivals in _by_host(servers).values() for each in rivals}
-    for server in servers:
-        found = _fault(server)
+    for server in world.of_kind(*SERVER):
+        found = fault_of_server(server)
         if found is not None:
             pointer, why = found
             yield DeadEnd(server, pointer, f"is invalid: {why}", "take out what contradicts", then=_INVALID)
             continue
-        if server.key in in_use:
+        contest = contests(world).get(server.key)
+        if contest is None or not contest.is_lost:
             yield from _Server(world, server, "").misread()
         for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
-            for child in _named(world, server, route):
-                why = _fault_of_child(world, server, route, child)
-                if why:
+            for child in children(world, server, route):
+                if why := fault_of_child(world, server, route, child):
                     place: Pointer = ("spec", "routes", number, "route" if "route" in route else "routeSelector")
                     does, fix = f"names {child.key}, which is invalid there: {why}", "take out what contradicts"
                     yield DeadEnd(server, place, does, fix, (child.key,), then=_LEFT_OUT)
-
-
-def _named(world: World, server: Resource, route: Mapping[str, Any]) -> list[Resource]:
-    """Return the VirtualServerRoutes that a route names, by name or by their labels, as far as they are here."""
-    if name := text(route.get("route")):
-        child = world.get(_key(server, name))
-        return [] if child is None else [child]
-    wanted = mapping(mapping(route.get("routeSelector")).get("matchLabels"))
-    return [each for each in world.of_kind(*ROUTE) if wanted and wanted.items() <= each.labels.items()]
-
-
-def _key(server: Resource, name: str) -> ResourceKey:
-    namespace, _, name = name.rpartition("/")
-    return ResourceKey(*ROUTE, namespace or server.key.namespace, name)
-
-
-def _fault(server: Resource) -> tuple[Pointer, str] | None:
-    """Return where and why a VirtualServer is rejected as a whole."""
-    if not text(server.spec.get("host")):
-        return ("spec",), "it has no `host`"
-    if found := _fault_of_policies(server, server.spec, ("spec",)):
-        return found
-    sorts: dict[str, str] = {}
-    for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
-        name = text(route.get("route"))
-        sort = LocationPath.of(text(route.get("path"))).sort
-        if name and sorts.setdefault(name, sort) != sort:
-            return ("spec", "routes", number, "path"), f"its routes name {name} by paths of two sorts"
-    return _fault_of_routes(server, "routes")
-
-
-def _fault_of_routes(holder: Resource, field: str) -> tuple[Pointer, str] | None:
-    """Return where and why the routes of an object are not taken, and with them the object."""
-    upstreams = {text(mapping(each).get("name")) for each in sequence(holder.spec.get("upstreams"))}
-    seen: set[LocationPath] = set()
-    for number, route in enumerate(map(mapping, sequence(holder.spec.get(field)))):
-        place: Pointer = ("spec", field, number)
-        path = LocationPath.of(text(route.get("path")))
-        if not path.is_expression and not path.value.startswith("/"):
-            return (*place, "path"), f"path `{text(route.get('path'))}` does not begin with /, ~, = or ^~"
-        if path in seen:
-            return (*place, "path"), f"two routes have the path {text(route.get('path'))}"
-        seen.add(path)
-        called = [name for name in _CALLED if route.get(name)]
-        listed = called if field == "routes" else [name for name in called if name in _CALLED[:2]]
-        if len(called) != 1 or called != listed:
-            of = " and ".join(f"`{name}`" for name in called) or "nothing to send requests to"
-            return place, f"a route has {of}"
-        if found := _fault_of_policies(holder, route, place):
-            return found
-        for at, stated in _decisions(route, place):
-            if found := _fault_of_decision(at, stated, upstreams):
-                return found
-        for index, match in enumerate(map(mapping, sequence(route.get("matches")))):
-            if not sequence(match.get("conditions")):
-                return (*place, "matches", index), "a match has no conditions"
-    return None
-
-
-def _fault_of_policies(holder: Resource, stated: Mapping[str, Any], place: Pointer) -> tuple[Pointer, str] | None:
-    seen: set[tuple[str, str]] = set()
-    for number, each in enumerate(map(mapping, sequence(stated.get("policies")))):
-        named = text(each.get("namespace")) or holder.key.namespace, text(each.get("name"))
-        if named in seen:
-            return (*place, "policies", number), f"it names policy {'/'.join(named)} twice"
-        seen.add(named)
-    return None
-
-
-def _decisions(route: Mapping[str, Any], place: Pointer) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
-    """Yield what of a route says where requests go, the route itself last."""
-    for index, match in enumerate(map(mapping, sequence(route.get("matches")))):
-        yield (*place, "matches", index), match
-    yield place, route
-
-
-def _fault_of_decision(
-    place: Pointer, stated: Mapping[str, Any], upstreams: Collection[str]
-) -> tuple[Pointer, str] | None:
-    splits = list(map(mapping, sequence(stated.get("splits"))))
-    actions = [((*place, "action"), stated.get("action"))] if stated.get("action") else []
-    actions += [((*place, "splits", number, "action"), each.get("action")) for number, each in enumerate(splits)]
-    for at, written in actions:
-        action = mapping(written)
-        held = [name for name in ("pass", "redirect", "return", "proxy") if action.get(name)]
-        if len(held) != 1:
-            return at, f"an action has {' and '.join(f'`{name}`' for name in held) or 'nothing to do'}"
-        name = _upstream(action)
-        if name and name not in upstreams and not is_symbolic(name):
-            return at, f"an action names upstream {name}, which `upstreams` does not have"
-    weights = [each.get("weight") for each in splits]
-    whole = [weight for weight in weights if isinstance(weight, int)]
-    if splits and (len(splits) < 2 or (len(whole) == len(weights) and sum(whole) != 100)):
-        return (*place, "splits"), "the weights of two splits or more must add up to 100"
-    return None
-
-
-def _fault_of_child(world: World, server: Resource, route: Mapping[str, Any], child: Resource) -> str:
-    """Return why a VirtualServerRoute is left out where a route names it; "" where it is not."""
-    host, own = text(server.spec.get("host")), text(child.spec.get("host"))
-    if own != host:
-        return f"its host is {own or 'empty'}, and not {host}"
-    if found := _fault_of_routes(child, "subroutes"):
-        return found[1]
-    path = LocationPath.of(text(route.get("path")))
-    paths = [LocationPath.of(text(mapping(each).get("path"))) for each in sequence(child.spec.get("subroutes"))]
-    if path.modifier == "=":
-        return "" if paths == [path] else f"it must have one subroute, of path ={path.value}"
-    if path.is_expression:
-        named = {
-            LocationPath.of(text(each.get("path")))
-            for each in map(mapping, sequence(server.spec.get("routes")))
-            if child in _named(world, server, each)
-        }
-        return "" if set(paths) == named else "its subroutes are not the paths that name it"
-    other = next((each for each in paths if each.modifier != path.modifier or not _begins(each, path)), None)
-    return "" if other is None else f"its subroute {other.modifier}{other.value} does not begin with {path.value}"
-
-
-def _begins(path: LocationPath, above: LocationPath) -> bool:
-    return path.value.startswith(above.value)
-
-
-def _upstream(action: Mapping[str, Any]) -> str:
-    """Return the upstream that an action sends requests to, "" where it answers by itself."""
-    return text(action.get("pass")) or text(mapping(action.get("proxy")).get("upstream"))
 
 
 class _Server:
@@ -282,28 +146,37 @@ class _Server:
         self._host = text(server.spec.get("host"))
         self._tls: Mapping[str, Any] = mapping(server.spec.get("tls"))
         self._secure = bool(text(self._tls.get("secret")))
-        self._unknown = unknown
-        listed = sequence(server.spec.get("policies"))
-        self._asked = asked(world, server, listed, ("spec", "policies"), of_server=True, secure=self._secure)
-        self._openings = list(self._opened())
         self._locations = list(self._ordered())
-        if not self._unknown and any(True for _ in self._repeated()):
-            self._unknown = "NGINX refuses its configuration"
         self._expressions = any(each.path.is_expression for each in self._locations)
+        is_refused = not unknown and any(True for _ in self._repeated())
+        self._unknown = "NGINX refuses its configuration" if is_refused else unknown
+
+    @cached_property
+    def _asked(self) -> PolicyDemands:
+        """What policies of the whole server ask."""
+        listed = sequence(self._server.spec.get("policies"))
+        return asked(self._world, self._server, listed, ("spec", "policies"), of_server=True, secure=self._secure)
 
     def rules(self) -> Iterator[DoorRule]:
         redirected = mapping(self._tls.get("redirect"))
         by_header = redirected.get("enable") is True and redirected.get("basedOn") == _FROM_HEADER
         moves = redirected.get("enable") is True and not by_header
-        for opening in self._openings:
+        demands = [self._demands(location) for location in self._locations]
+        for opening in self._opened():
             if by_header or (moves and opening.scheme == "http"):
                 yield self._to_https(opening, redirected.get("code"), by_header=by_header)
             if moves and opening.scheme == "http":
                 continue
-            for location in self._locations:
-                yield from self._of(location, opening)
+            for location, own in zip(self._locations, demands, strict=True):
+                yield from self._of(location, own, opening)
             if self._asked.fails or not self._locations:
                 yield self._rest(opening)
+
+    def _demands(self, location: _Location) -> PolicyDemands:
+        """Return what policies ask at a location, those of the server among them."""
+        owner, listed, place = location.policies
+        own = asked(self._world, owner, listed, place, of_server=False, secure=self._secure)
+        return own.below(self._asked)
 
     def _rest(self, opening: Opening) -> DoorRule:
         """Return what answers the requests that no location takes, where a policy of the whole server fails; and all of
@@ -332,16 +205,15 @@ class _Server:
             about = () if twice.holder is self._server else (self._server.key,)
             fix, at = "let one of the two go", (*twice.pointer, "path")
             yield DeadEnd(twice.holder, at, does, fix, about, then=_REFUSED)
-        for each, at in self._turning_round():
-            does = f"rewrites the path of a route with matches whose own path begins with `{each.path.modifier}`"
-            yield DeadEnd(each.holder, at, does, "take a prefix or an expression for the path", then=_ROUND)
-
-    def _turning_round(self) -> Iterator[tuple[_Location, Pointer]]:
-        """Yield the locations, and the actions in them, that NGINX looks for again and again."""
         for each in self._locations:
-            for at, stated in _decisions(each.route, each.pointer):
-                if _turns_round(each, stated):
-                    yield each, (*at, "action", "proxy", "rewritePath")
+            for at, stated in decisions(each.route, each.pointer):
+                if _rewrite(each, _actions(stated)[0]).loops:
+                    does = (
+                        f"rewrites the path of a route with matches whose own path begins with `{each.path.modifier}`"
+                    )
+                    pointer = (*at, "action", "proxy", "rewritePath")
+                    fix = "take a prefix or an expression for the path"
+                    yield DeadEnd(each.holder, pointer, does, fix, then=_ROUND)
 
     def _repeated(self) -> Iterator[_Location]:
         """Yield the locations that NGINX takes for others: prefixes with and without `^~`, of one server."""
@@ -373,8 +245,7 @@ class _Server:
 
     def _ordered(self) -> Iterator[_Location]:
         """Yield the locations as they stand in the server: first those with matches or splits, which lead on in it."""
-        found = list(self._all())
-        ordered = sorted(found, key=lambda each: not (each.route.get("matches") or each.route.get("splits")))
+        ordered = sorted(self._all(), key=lambda each: not each.leads_on)
         yield from (each._replace(place=number) for number, each in enumerate(ordered))
 
     def _all(self) -> Iterator[_Location]:
@@ -385,8 +256,8 @@ class _Server:
                 yield self._location(self._server, route, place, None)
             if (name := text(route.get("route"))) and (why := self._unseen(name)):
                 yield self._location(self._server, route, place, None)._replace(unknown=why)
-            for child in _named(self._world, self._server, route):
-                if not _fault_of_child(self._world, self._server, route, child):
+            for child in children(self._world, self._server, route):
+                if not fault_of_child(self._world, self._server, route, child):
                     below[child.key] = (child, route, place)
         for child, above, at in below.values():
             for number, route in enumerate(map(mapping, sequence(child.spec.get("subroutes")))):
@@ -394,7 +265,7 @@ class _Server:
 
     def _unseen(self, name: str) -> str:
         """Return why it is not known what a name of a VirtualServerRoute brings; "" where it is here, or missing."""
-        key = _key(self._server, name)
+        key = child_key(self._server, name)
         resolution = self._world.resolve_inner(key)
         is_known = self._world.get(key) is not None or (resolution.missing and not self._world.elsewhere(key))
         return "" if is_known else f"{key} was not seen"
@@ -414,30 +285,30 @@ class _Server:
             snippets = (self._server, text(above[0].get("location-snippets")), (*above[1], "location-snippets"))
         return _Location(holder, route, place, LocationPath.of(text(route.get("path"))), policies, snippets)
 
-    def _of(self, location: _Location, opening: Opening) -> Iterator[DoorRule]:
+    def _of(self, location: _Location, own: PolicyDemands, opening: Opening) -> Iterator[DoorRule]:
         """Yield the rules of a location at a port: each match, the rest, and preflights before them."""
-        owner, listed, place = location.policies
-        own = asked(self._world, owner, listed, place, of_server=False, secure=self._secure).below(self._asked)
         here = _shown((*own.guards, *self._snippets(location)), opening)
         weights = self._weights(location.path)
         name = f"{self._host}{text(location.route.get('path'))}"
         unknown = self._unknown or location.unknown
         barred = self._barred(location.path)
-        decisions = [*_decisions(location.route, location.pointer)]
-        for number, (at, stated) in enumerate(decisions):
+        decided = [*decisions(location.route, location.pointer)]
+        for number, (at, stated) in enumerate(decided):
             match: dict[str, Any] = {"path": _taken(location.path)}
             conditions = [mapping(each) for each in sequence(stated.get("conditions"))]
             also = [*barred, *(_condition(each, opening) for each in conditions)]
             if also:
                 match["also"] = also
-            order = 2 * (len(decisions) - number)
-            body, answered = self._body(location, stated)
-            if _turns_round(location, stated):
+            order = 2 * (len(decided) - number)
+            actions = _actions(stated)
+            rewrite = _rewrite(location, actions[0])
+            body, answered = _body(location, stated, actions, rewrite.path)
+            if rewrite.loops:
                 answered = (closed(location.holder, at, f"path `{name}` is rewritten where it has matches"),)
             called = f"{name} match {number}" if conditions else name
             body |= {"matches": [match], "precedence": (*weights, order, 0, 0)}
             yield DoorRule(location.holder, opening, self._host, called, body, at, (*here, *answered), unknown)
-            if own.cors and not own.fails and _upstream(_actions(stated)[0]) and not _breaks(location, stated):
+            if own.cors and not own.fails and upstream_of(actions[0]) and not rewrite.ends:
                 preflight = {**match, "method": "OPTIONS"}
                 answer = {"matches": [preflight], "precedence": (*weights, order + 1, 0, 0)}
                 preflights = (answering(location.holder, 204),)
@@ -456,7 +327,7 @@ class _Server:
         others = (other.path.value for other in self._locations if not other.path.is_expression)
         if path.modifier not in ("", "^~") or not bare or bare == path.value or bare in others:
             return
-        if self._asked.fails or sequence(location.route.get("matches")) or sequence(location.route.get("splits")):
+        if self._asked.fails or location.leads_on:
             return
         there = {"path": {"type": "ReplaceFullPath", "replaceFullPath": f"{bare}/"}, "statusCode": 301}
         body = {
@@ -480,7 +351,7 @@ class _Server:
         if path.modifier != "^~" or not self._expressions:
             return []
         longer = (each.path for each in self._locations if not each.path.modifier and each.path.value != path.value)
-        return [{"of": "path", **_taken(each), "not": True} for each in longer if _begins(each, path)]
+        return [{"of": "path", **_taken(each), "not": True} for each in longer if begins(each, path)]
 
     def _snippets(self, location: _Location) -> Iterator[Guard]:
         """Yield the text of NGINX that stands at a location and at its server, which nobody reads here."""
@@ -489,66 +360,57 @@ class _Server:
             if written:
                 yield Guard(holder, {"snippets": {str(place[-1]): written}}, {("snippets",): place})
 
-    def _body(self, location: _Location, stated: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Guard, ...]]:
-        """Return what a route or match says as a rule, and what answers in place of a backend."""
-        upstreams = {
-            text(each.get("name")): each for each in map(mapping, sequence(location.holder.spec.get("upstreams")))
-        }
-        first, *others = _actions(stated)
-        if not others and (moved := _redirect(mapping(first.get("redirect")))):
-            return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
-        if not others and isinstance(first.get("return"), dict):
-            code = first["return"].get("code")
-            return {}, (answering(location.holder, code if isinstance(code, int) else 200),)
-        references = []
-        unread = False
-        weights = [mapping(each).get("weight", 1) for each in sequence(stated.get("splits"))] or [1]
-        for action, weight in zip((first, *others), weights, strict=False):
-            upstream = upstreams.get(_upstream(action))
-            unread = unread or upstream is None
-            if upstream is not None:
-                references.append({**_service(upstream), "weight": weight})
-        body: dict[str, Any] = {"backendRefs": references}
-        if not others and (found := _rewritten(location, text(mapping(first.get("proxy")).get("rewritePath")))):
-            body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": found}}]
-        place = (*location.pointer, "splits")
-        asked_for = (Guard(location.holder, {"unread": "splits"}, {("unread",): place}),) if unread else ()
-        return body, asked_for
+
+def _body(
+    location: _Location, stated: Mapping[str, Any], actions: Sequence[Mapping[str, Any]], path: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[Guard, ...]]:
+    """Return what a route or match says as a rule, and what answers in place of a backend."""
+    upstreams = {text(each.get("name")): each for each in map(mapping, sequence(location.holder.spec.get("upstreams")))}
+    first, *others = actions
+    if not others and (moved := _redirect(mapping(first.get("redirect")))):
+        return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
+    if not others and isinstance(first.get("return"), dict):
+        code = first["return"].get("code")
+        return {}, (answering(location.holder, code if isinstance(code, int) else 200),)
+    weights = [mapping(each).get("weight", 1) for each in sequence(stated.get("splits"))] or [1]
+    found = [upstreams.get(upstream_of(action)) for action in actions]
+    references = [
+        {**_service(upstream), "weight": weight}
+        for upstream, weight in zip(found, weights, strict=True)
+        if upstream is not None
+    ]
+    body: dict[str, Any] = {"backendRefs": references}
+    if path and not others:
+        body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": path}}]
+    place = (*location.pointer, "splits")
+    return body, (Guard(location.holder, {"unread": "splits"}, {("unread",): place}),) if None in found else ()
 
 
-def _rewritten(location: _Location, target: str) -> dict[str, Any]:
-    """Return what the path of requests that a location sends on becomes; nothing where it stays.
+def _rewrite(location: _Location, action: Mapping[str, Any]) -> _Rewrite:
+    """Return what an action makes of the path of requests.
+
+    What is led on within a server has its path set again, and an expression is to replace it that begins as the path is
+    written: with its modifier, which is found nowhere, so that the new path is located once more.
 
     Source: virtualserver.go, generateRewrites and generateProxyPassRewrite.
     """
-    path = location.path
+    path, target = location.path, text(mapping(action.get("proxy")).get("rewritePath"))
     if not target:
-        return {}
-    if path.is_expression:
-        by = _GROUPS.sub(r"${\1}", target)
-        return {"type": "Captured", "replaceCaptured": {"pattern": path.value, "by": by}}
-    return {"type": "Captured", "replaceCaptured": {"pattern": f"{plain(path.value)}(.*)", "by": f"{target}${{1}}"}}
-
-
-def _turns_round(location: _Location, stated: Mapping[str, Any]) -> bool:
-    """Return whether a path is to be rewritten where no expression finds it: it is set again, and located again."""
+        return _Rewrite()
     is_within = bool(sequence(location.route.get("matches")))
-    rewrites = bool(text(mapping(_actions(stated)[0].get("proxy")).get("rewritePath")))
-    return rewrites and is_within and location.path.modifier in ("=", "^~")
+    if is_within and path.modifier in ("=", "^~"):
+        return _Rewrite(loops=True)
+    pattern, by = f"{plain(path.value)}(.*)", f"{target}${{1}}"
+    if path.is_expression:
+        pattern, by = path.value, _GROUPS.sub(r"${\1}", target)
+    replaced = {"type": "Captured", "replaceCaptured": {"pattern": pattern, "by": by}}
+    return _Rewrite(replaced, ends=is_within or path.is_expression)
 
 
 def _shown(asked_for: Iterable[Guard], opening: Opening) -> tuple[Guard, ...]:
     """Return what is asked at a port: certificates are shown where there is TLS."""
     certificates = ("clientCertificate", "optionalClientCertificate") if opening.scheme == "http" else ()
     return tuple(guard.without(certificates) for guard in asked_for)
-
-
-def _breaks(location: _Location, stated: Mapping[str, Any]) -> bool:
-    """Return whether a path is rewritten by `rewrite … break`, after which NGINX looks at no method any more."""
-    target = text(mapping(_actions(stated)[0].get("proxy")).get("rewritePath"))
-    is_within = bool(sequence(location.route.get("matches")))
-    is_found = bool(_rewritten(location, target)) and not _turns_round(location, stated)
-    return is_found and (is_within or location.path.is_expression)
 
 
 def _actions(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:

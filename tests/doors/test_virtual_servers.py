@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.doors.dead_ends import dead_ends
+from policylint.doors.nginx import contended
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer, ingress
@@ -348,6 +349,25 @@ def test_one_of_two_with_a_host_has_it() -> None:
     trace = Tracer(simulation).trace(from_url("GET", f"{HOST}/"))
     doubt = "VirtualServer shop/other may not be attached: VirtualServer shop/shop asks for host shop.example.com, too"
     assert doubt in trace.notes
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (server(f"{{path: /, {TO_NEXT}}}", name="other"), True),
+        (server(f"{{path: /, {TO_NEXT}}}", "listener: {http: inner}, ", "other"), True),
+        (server(f"{{path: /, {TO_NEXT}}}", "ingressClassName: nginx, ", "other"), True),
+        (server(f"{{path: /, {TO_NEXT}}}, {PLAIN}", name="other"), False),
+        (server(f"{{path: bare, {TO_NEXT}}}", name="other"), False),
+        (server(f"{{path: /, {TO_NEXT}}}", name="other", host="else.example.com"), False),
+    ],
+)
+def test_a_contested_host_is_told_and_doubted_alike(other: str, told: bool) -> None:
+    """What is rejected asks for no host; the list of findings and the trace have it from one place."""
+    simulation = simulated(WEB, NEXT, server(PLAIN), other)
+    trace = Tracer(simulation).trace(from_url("GET", f"{HOST}/"))
+    assert any("asks for host" in found.does for found in contended(simulation.world)) is told
+    assert any("asks for host" in note for note in trace.notes) is told
 
 
 def test_the_guards_of_an_ingress_act_whoever_is_known_to_serve_it() -> None:

@@ -36,9 +36,7 @@ def strange_fields(policy: Resource) -> Iterator[StrangeField]:
         yield from _strange(policy.body.get(field), text(shape), (field,), ())
 
 
-def _strange(
-    value: Any, shape: str, pointer: Pointer, around: tuple[tuple[Pointer, str], ...]
-) -> Iterator[StrangeField]:
+def _strange(value: Any, shape: str, pointer: Pointer, around: Around) -> Iterator[StrangeField]:
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _strange(item, shape, (*pointer, index), around)

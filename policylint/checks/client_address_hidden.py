@@ -8,7 +8,7 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present
 from policylint.documents import Pointer
 from policylint.doors.annotations import served
-from policylint.doors.hiding import FIELD, Hiding, behind, hiding_services, is_plain, of_controller, speaks_of_proxies
+from policylint.doors.hiding import FIELD, Hiding, hiding_services, is_plain, of_controller, speaks_of_proxies
 from policylint.doors.vendors import vendors
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Location, Related, Resource, ResourceKey, mapping, sequence, value_at
@@ -18,9 +18,10 @@ from policylint.network.addresses import may_hold
 from policylint.network.hops import SHOWN
 from policylint.network.rules import Block
 from policylint.simulation import Simulation
-from policylint.spaces.addresses import cidr
+from policylint.spaces.addresses import cidr, network_of
 from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.workloads import workloads_selected
 
 RULE = "GWP327"
 _GROUND = "a load balancer that sends connections to the pods themselves, or returns them directly, keeps the addresses"
@@ -56,13 +57,13 @@ def _behind_services(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
                 for context in group.contexts():
                     at_workloads.setdefault(context[-1].key, []).append(listed)
     for hiding in hidden:
-        for workload in behind(world, hiding.owner) if at_workloads else ():
+        for workload in workloads_selected(world, hiding.owner) if at_workloads else ():
             yield from ((hiding, listed) for listed in at_workloads.get(workload.key, ()))
         if simulation.network_policies:
-            yield from ((hiding, listed) for listed in _of_network(simulation, hiding.owner))
+            yield from ((hiding, listed) for listed in _ofnetwork_of(simulation, hiding.owner))
 
 
-def _of_network(simulation: Simulation, service: Resource) -> Iterator[Listed]:
+def _ofnetwork_of(simulation: Simulation, service: Resource) -> Iterator[Listed]:
     """Yield the addresses by which network policies let clients in to the pods behind a Service, and nobody else."""
     hops = simulation.hops
     for port in map(mapping, sequence(service.spec.get("ports"))):
@@ -184,7 +185,7 @@ def _listed(holder: Resource, pointer: Pointer) -> Listed:
 def _addresses(value: object) -> Iterator[str]:
     """Yield the networks and addresses in a value."""
     if isinstance(value, str):
-        yield from (part.strip() for part in value.split(",") if cidr(_network(part.strip())) is not None)
+        yield from (part.strip() for part in value.split(",") if cidr(network_of(part.strip())) is not None)
     for inner in (*sequence(value), *mapping(value).values()):
         yield from _addresses(inner)
 
@@ -193,7 +194,7 @@ def _finding(simulation: Simulation, hiding: Hiding, lists: list[Listed]) -> Fin
     owner, first = hiding.owner, lists[0]
     holders = list(dict.fromkeys(each.holder.key for each in lists))
     nodes = simulation.hops.network.universe.facts.nodes
-    are_in = [each for listed in lists for each in listed.networks if may_hold(_network(each), (), nodes)]
+    are_in = [each for listed in lists for each in listed.networks if may_hold(network_of(each), (), nodes)]
     others = f" and {count(len(holders) - 1, 'other')}" if holders[1:] else ""
     decides = "decide" if others else "decides"
     default = "" if hiding.is_stated else ", the default,"
@@ -213,7 +214,3 @@ def _finding(simulation: Simulation, hiding: Hiding, lists: list[Listed]) -> Fin
         ground=_GROUND,
         field=path(hiding.place),
     )
-
-
-def _network(address: str) -> str:
-    return address if "/" in address else f"{address}/{128 if ':' in address else 32}"

@@ -13,9 +13,10 @@ alarm.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
+
+from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.model import Finding, Resource, ResourceKey
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _TOO_LONG = 1_200
 """Letters of a message, beyond which values in it that no API server takes are cut off."""
-_VALUE = re.compile(r"([^\s\"'`]{60})[^\s\"'`]{1000,}")
+_VALUE = Pattern(r"([^\s\"'`]{60})[^\s\"'`]{1000,}")
 """Longer than any name, host or path may be."""
 NOT_RENDERED = "the kustomizations here were not rendered, and may change it"
 _DEPLOYED = ("GWP1", "GWP2", "GWP4")

@@ -35,9 +35,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if not attributes:
                 continue
             taking = _taking_connections(state, simulation)
-            is_met = taking is not None or is_wide(
-                policy
-            )  # what is selected is mostly HTTP; in a namespace is anything
+            is_met = taking is not None or is_wide(policy)  # what labels select is mostly HTTP; a namespace holds all
             yield Finding(
                 RULE,
                 "warning" if is_met else "note",

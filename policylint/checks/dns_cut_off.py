@@ -14,7 +14,7 @@ from policylint.network.rules import ANYBODY, TOGETHER, Block, Entity, Pods, Rul
 from policylint.network.state import Network
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
-from policylint.spaces.addresses import cidr
+from policylint.spaces.addresses import cidr, network_of
 from policylint.topology.namespaces import NAME_LABEL
 from policylint.topology.workloads import pod_spec
 
@@ -72,7 +72,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             policies[key].resource.name_location,
             resources=(key, cache, *keys[:20]),
             label="it is on the network of the node, and rules for pods do not mean it",
-            help=(f"fix: open UDP and TCP {dns_pods()[0].port} to {address}/32 (`ipBlock`)",),
+            help=(f"fix: open UDP and TCP {dns_pods()[0].port} to {network_of(address)} (`ipBlock`)",),
             field="cache",
             confidence="assumed",
             ground="a network plugin may let pods reach what runs on their own node",
@@ -91,7 +91,7 @@ def _caches(world: World) -> dict[ResourceKey, str]:
         at = next((arguments[number + 1] for number, each in enumerate(arguments[:-1]) if each == "-localip"), "")
         address = at.partition(",")[0]
         is_on_node = _CACHE in text(container.get("image")) and pod_spec(workload).get("hostNetwork") is True
-        if is_on_node and cidr(f"{address}/32") is not None:
+        if is_on_node and cidr(network_of(address)) is not None:
             found[workload.key] = address
     return found
 
@@ -105,7 +105,7 @@ def _opens_address(entry: Entry, caches: Mapping[ResourceKey, str]) -> bool:
             if not isinstance(peer, Pods) and not isinstance(peer, Block):
                 return True
             held = cidr(peer.cidr) if isinstance(peer, Block) else None
-            for found in map(cidr, (f"{address}/32" for address in caches.values())):
+            for found in map(cidr, map(network_of, caches.values())):
                 if found is not None and held is not None and held.low <= found.low < held.high:
                     return True
     return entry.policy.tier != TOGETHER

@@ -18,7 +18,7 @@ from policylint.load.charts import values_of
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
-from policylint.topology.workloads import WORKLOADS, pod_labels, pod_spec
+from policylint.topology.workloads import pod_spec, workloads_selected
 
 FIELD = "externalTrafficPolicy"
 
@@ -46,7 +46,7 @@ def of_controller(world: World, vendor: Vendor) -> Hiding | None:
     if not about or any(speaks_of_proxies(settings) for _, settings in settings_of(world, vendor)):
         return None
     for hiding in hiding_services(world):
-        for workload in behind(world, hiding.owner):
+        for workload in workloads_selected(world, hiding.owner):
             images = (text(mapping(each).get("image")) for each in sequence(pod_spec(workload).get("containers")))
             names = [image.partition("@")[0].rpartition(":")[0] or image for image in images]
             if any(fnmatchcase(name, pattern) for name in names for pattern in sequence(about.get("images"))):
@@ -62,13 +62,6 @@ def of_controller(world: World, vendor: Vendor) -> Hiding | None:
     return None
 
 
-def behind(world: World, service: Resource) -> list[Resource]:
-    """Return the workloads that a Service selects."""
-    selector = mapping(service.spec.get("selector"))
-    found = (each for kind in WORKLOADS for each in world.in_namespace(*kind, service.key.namespace))
-    return [each for each in found if selector and selector.items() <= pod_labels(each).items()]
-
-
 def _services(world: World) -> list[Hiding]:
     return [] if _passes_on(world) else list(_found(world))
 
@@ -80,7 +73,7 @@ def _found(world: World) -> Iterator[Hiding]:
             continue
         if not is_plain(world, service.annotations):
             continue
-        if any(is_on_node(each) or speaks_of_proxies(each.body) for each in behind(world, service)):
+        if any(is_on_node(each) or speaks_of_proxies(each.body) for each in workloads_selected(world, service)):
             continue
         yield Hiding(service, ("spec", FIELD if stated else "type"), bool(stated))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-from policylint.spaces.addresses import END, V6, Range, cidr
+from policylint.spaces.addresses import END, V6, Range, cidr, network_of
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7")
 """Where the addresses of pods lie, unless somebody gives them public ones."""
@@ -43,7 +43,7 @@ class Addresses:
 
     def at(self, text: str) -> int:
         """Return the interval of one address; nothing for a name, and for IPv6 of which no rule speaks."""
-        found = cidr(f"{text}/{128 if ':' in text else 32}")
+        found = cidr(network_of(text))
         if found is None or found.low >= self.ranges[-1].high:
             return 0
         number = bisect_right(self._starts, found.low) - 1

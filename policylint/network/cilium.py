@@ -37,7 +37,7 @@ from policylint.network.rules import (
     selector,
     whole,
 )
-from policylint.spaces.addresses import cidr, number_of
+from policylint.spaces.addresses import cidr, network_of, number_of
 
 ENTITIES = (
     "all",
@@ -220,7 +220,7 @@ def _peers(
                 yield Entity(value if value in ENTITIES else "unread"), below
             case "CIDR":
                 one = isinstance(value, str) and "/" not in value and number_of(value) is not None
-                block = f"{value}/{128 if ':' in value else 32}" if one else value  # Cilium takes an address, too
+                block = network_of(value) if one else value  # Cilium takes an address, too
                 address_range(block, *place, *below)
                 yield Block(text(block), (), "identities"), below
             case "CIDRSet":

@@ -70,6 +70,11 @@ def cidr(text: str) -> Range | None:
     return Range(offset + int(network.network_address), offset + int(network.broadcast_address) + 1)
 
 
+def network_of(text: str) -> str:
+    """Return the CIDR that a text is; that of an address alone, where it is one."""
+    return text if "/" in text else f"{text}/{128 if ':' in text else 32}"
+
+
 def number_of(text: str) -> int | None:
     """Return the number of an address, None for what is none."""
     from ipaddress import ip_address
@@ -93,7 +98,7 @@ def address_set(texts: tuple[str, ...]) -> AddressSet:
     """Return the addresses of some CIDRs; an address stands for itself."""
     found, doubtful = [], ""
     for text in texts:
-        interval = cidr(text if "/" in text else f"{text}/{128 if ':' in text else 32}")
+        interval = cidr(network_of(text))
         if interval is not None:
             found.append(interval)
         doubtful = doubtful or ("" if interval is not None else text or '""')

@@ -190,3 +190,15 @@ def test_a_cache_on_the_nodes(tmp_path: Path, to: str, on_host: str, told: bool)
     (tmp_path / "all.yaml").write_text(opened + CACHE % on_host)
     found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"]
     assert [(each.field, each.confidence) for each in found] == ([("cache", "assumed")] if told else [])
+
+
+@pytest.mark.parametrize(("block", "told"), [("fd00::10/128", False), ("fd00::/64", False), ("fd00::/127", True)])
+def test_a_cache_on_the_nodes_that_listens_on_an_ipv6_address(tmp_path: Path, block: str, told: bool) -> None:
+    to = f"to: [{TO_DNS}, {{ipBlock: {{cidr: '{block}'}}}}], "
+    opened = WORKLOAD % AN_APPLICATION
+    opened = opened.replace("egress: [", f"egress: [{{{to}ports: [{{port: 53, protocol: UDP}}, {{port: 53}}]}}, ")
+    cache = (CACHE % "true").replace("169.254.20.10,10.96.0.10", "fd00::10")
+    (tmp_path / "all.yaml").write_text(opened + cache)
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP610"]
+    fixes = [fix for each in found for fix in each.help]
+    assert fixes == (["fix: open UDP and TCP 53 to fd00::10/128 (`ipBlock`)"] if told else [])

@@ -207,13 +207,15 @@ class _Server:
             yield DeadEnd(twice.holder, at, does, fix, about, then=_REFUSED)
         for each in self._locations:
             for at, stated in decisions(each.route, each.pointer):
-                if _rewrite(each, _actions(stated)[0]).loops:
-                    does = (
-                        f"rewrites the path of a route with matches whose own path begins with `{each.path.modifier}`"
-                    )
-                    pointer = (*at, "action", "proxy", "rewritePath")
-                    fix = "take a prefix or an expression for the path"
-                    yield DeadEnd(each.holder, pointer, does, fix, then=_ROUND)
+                for place, action in _actions(stated):
+                    if _rewrite(each, action).loops:
+                        of = "matches" if sequence(each.route.get("matches")) else "splits"
+                        does = (
+                            f"rewrites the path of a route with {of} whose own path begins with `{each.path.modifier}`"
+                        )
+                        pointer = (*at, *place, "proxy", "rewritePath")
+                        fix = "take a prefix or an expression for the path"
+                        yield DeadEnd(each.holder, pointer, does, fix, then=_ROUND)
 
     def _repeated(self) -> Iterator[_Location]:
         """Yield the locations that NGINX takes for others: prefixes with and without `^~`, of one server."""
@@ -300,15 +302,15 @@ class _Server:
             if also:
                 match["also"] = also
             order = 2 * (len(decided) - number)
-            actions = _actions(stated)
-            rewrite = _rewrite(location, actions[0])
-            body, answered = _body(location, stated, actions, rewrite.path)
-            if rewrite.loops:
+            actions = [action for _, action in _actions(stated)]
+            rewrites = [_rewrite(location, action) for action in actions]
+            body, answered = _body(location, stated, actions, rewrites[0].path)
+            if all(each.loops for each in rewrites):
                 answered = (closed(location.holder, at, f"path `{name}` is rewritten where it has matches"),)
             called = f"{name} match {number}" if conditions else name
             body |= {"matches": [match], "precedence": (*weights, order, 0, 0)}
             yield DoorRule(location.holder, opening, self._host, called, body, at, (*here, *answered), unknown)
-            if own.cors and not own.fails and upstream_of(actions[0]) and not rewrite.ends:
+            if own.cors and not own.fails and upstream_of(actions[0]) and not rewrites[0].ends:
                 preflight = {**match, "method": "OPTIONS"}
                 answer = {"matches": [preflight], "precedence": (*weights, order + 1, 0, 0)}
                 preflights = (answering(location.holder, 204),)
@@ -397,14 +399,13 @@ def _rewrite(location: _Location, action: Mapping[str, Any]) -> _Rewrite:
     path, target = location.path, text(mapping(action.get("proxy")).get("rewritePath"))
     if not target:
         return _Rewrite()
-    is_within = bool(sequence(location.route.get("matches")))
-    if is_within and path.modifier in ("=", "^~"):
+    if location.leads_on and path.modifier in ("=", "^~"):
         return _Rewrite(loops=True)
     pattern, by = f"{plain(path.value)}(.*)", f"{target}${{1}}"
     if path.is_expression:
         pattern, by = path.value, _GROUPS.sub(r"${\1}", target)
     replaced = {"type": "Captured", "replaceCaptured": {"pattern": pattern, "by": by}}
-    return _Rewrite(replaced, ends=is_within or path.is_expression)
+    return _Rewrite(replaced, ends=location.leads_on or path.is_expression)
 
 
 def _shown(asked_for: Iterable[Guard], opening: Opening) -> tuple[Guard, ...]:
@@ -413,10 +414,11 @@ def _shown(asked_for: Iterable[Guard], opening: Opening) -> tuple[Guard, ...]:
     return tuple(guard.without(certificates) for guard in asked_for)
 
 
-def _actions(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the actions of a route or match: one, or those of its splits."""
+def _actions(stated: Mapping[str, Any]) -> list[tuple[Pointer, Mapping[str, Any]]]:
+    """Return the actions of a route or match, each with its place there: one, or those of its splits."""
     splits = [mapping(mapping(each).get("action")) for each in sequence(stated.get("splits"))]
-    return splits or [mapping(stated.get("action"))]
+    places: list[Pointer] = [("splits", number, "action") for number in range(len(splits))]
+    return [*zip(places, splits, strict=True)] or [(("action",), mapping(stated.get("action")))]
 
 
 def _service(upstream: Mapping[str, Any]) -> dict[str, Any]:

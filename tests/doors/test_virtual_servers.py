@@ -343,6 +343,16 @@ def test_a_path_that_nginx_looks_for_again_and_again_is_told() -> None:
     assert (answer(simulation, f"{HOST}/a"), answer(simulation, f"{HOST}/b")) == (("500", ""), ("web", ""))
 
 
+@pytest.mark.parametrize(("path", "served"), [("=/a", "500"), ("^~/a", "500"), ("/a", "web"), ("~ ^/a", "web")])
+def test_so_is_one_of_splits(path: str, served: str) -> None:
+    """Splits are locations within the server, as matches are: so the real NGINX answers."""
+    each = "{weight: 50, action: {proxy: {upstream: web, rewritePath: /b}}}"
+    simulation = simulated(WEB, NEXT, server(f"{{path: '{path}', splits: [{each}, {each}]}}, {PLAIN}"))
+    places = [("spec", "routes", 0, "splits", number, "action", "proxy", "rewritePath") for number in range(2)]
+    assert [found.pointer for found in dead_ends(simulation.world)] == (places if served == "500" else [])
+    assert answer(simulation, f"{HOST}/a")[0] == served
+
+
 def test_one_of_two_with_a_host_has_it() -> None:
     """Which one is the older, no manifest says."""
     simulation = simulated(WEB, NEXT, server(PLAIN), server(f"{{path: /, {TO_NEXT}}}", name="other"))

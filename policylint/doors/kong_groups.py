@@ -6,12 +6,11 @@ Secret labelled `konghq.com/credential: acl` among its credentials.
 
 from __future__ import annotations
 
-from base64 import b64decode
-from binascii import Error
 from collections.abc import Iterator
 
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts
+from policylint.topology.secret_data import contents, hidden
 
 _GROUP = "configuration.konghq.com"
 _PLUGINS = ((_GROUP, "KongPlugin"), (_GROUP, "KongClusterPlugin"))
@@ -56,16 +55,9 @@ def _groups(world: World, consumers: list[Resource] | tuple[Resource, ...]) -> t
             if secret is None:
                 ground = f"credential {name} of {consumer.key} was not seen"
                 continue
-            values = {**mapping(secret.body.get("data")), **mapping(secret.body.get("stringData"))}
-            if "acl" in (secret.labels.get(_SORT), _plain(secret, _OLDER)) and "group" in values:
-                found.add(_plain(secret, "group"))
+            held = contents(secret, world)
+            if held is None or hidden(held.get("group", "")):
+                ground = f"what {secret.key} holds was not seen"
+            elif "acl" in (secret.labels.get(_SORT), held.get(_OLDER)) and "group" in held:
+                found.add(held["group"])
     return found, ground
-
-
-def _plain(secret: Resource, name: str) -> str:
-    """Return a value of a Secret as text."""
-    stated = text(mapping(secret.body.get("stringData")).get(name))
-    try:
-        return stated or b64decode(text(mapping(secret.body.get("data")).get(name))).decode(errors="replace")
-    except Error:
-        return ""

@@ -28,6 +28,9 @@ def secret(name: str, sort: str, data: str) -> str:
 KEY = secret("key", "key-auth", "stringData: {key: x}")
 MEMBER = secret("member", "acl", "stringData: {group: staff}")
 CODED = secret("member", "acl", "data: {group: c3RhZmY=}")
+SEALED = secret("member", "acl", "stringData: {group: 'ENC[AES256_GCM,data:x]'}\nsops: {version: 3.9.0}")
+PARTLY = secret("member", "acl", "data: {group: 'ENC[AES256_GCM,data:x]'}")
+REPLACED = secret("member", "acl", "stringData: {group: '${GROUP}'}")
 STAFF = "{allow: [staff]}"
 
 
@@ -40,6 +43,9 @@ STAFF = "{allow: [staff]}"
         ((plugin("only", "acl", "{allow: [others]}"), consumer("key", "member"), KEY, MEMBER), "certain"),
         ((plugin("only", "acl", "{deny: [others]}"), consumer("key"), KEY), ""),
         ((plugin("only", "acl", STAFF), consumer("key", "unseen"), KEY), "assumed"),
+        ((plugin("only", "acl", STAFF), consumer("key", "member"), KEY, SEALED), "assumed"),
+        ((plugin("only", "acl", STAFF), consumer("key", "member"), KEY, PARTLY), "assumed"),
+        ((plugin("only", "acl", STAFF), consumer("key", "member"), KEY, REPLACED), "assumed"),
         ((plugin("only", "acl", STAFF), KEY), ""),
         ((plugin("only", "acl", STAFF), plugin("login", "openid-connect"), consumer("key"), KEY), ""),
         ((plugin("only", "acl", "{allow: [staff], include_consumer_groups: true}"), consumer("key"), KEY), ""),

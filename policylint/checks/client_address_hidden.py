@@ -8,7 +8,8 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present
 from policylint.documents import Pointer
 from policylint.doors.annotations import served
-from policylint.doors.hiding import FIELD, Hiding, hiding_services, is_plain, of_controller, speaks_of_proxies
+from policylint.doors.hiding import FIELD, Hiding, hiding_services, of_controller, speaks_of_proxies
+from policylint.doors.hiding_entries import of_gateway
 from policylint.doors.vendors import vendors
 from policylint.implementations import Implementation, implementation
 from policylint.model import Finding, Location, Related, Resource, ResourceKey, mapping, sequence, value_at
@@ -19,7 +20,6 @@ from policylint.network.hops import SHOWN
 from policylint.network.rules import Block
 from policylint.simulation import Simulation
 from policylint.spaces.addresses import cidr, network_of
-from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import workloads_selected
 
@@ -111,7 +111,7 @@ def _at_gateways(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
         state.gateway.key: (hiding, state.gateway)
         for state in simulation.topology.gateways
         if any(group.kind.implementation for group in simulation.groups)
-        and (hiding := _of_gateway(simulation, state)) is not None
+        and (hiding := of_gateway(simulation, state)) is not None
     }
     told: dict[ResourceKey, bool] = {}  # looked for at few of them: all policies are looked at for each
     for group in simulation.groups if gateways else ():
@@ -126,27 +126,6 @@ def _at_gateways(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:
                         told[key] = _is_told(simulation, gateway)
                     if not told[key]:
                         yield hiding, listed
-
-
-def _of_gateway(simulation: Simulation, state: GatewayState) -> Hiding | None:
-    """Return what hides the addresses of clients from a Gateway: what its parameters say, else what its controller does
-    where nobody says anything."""
-    owners = (state.gateway.key, state.class_key)
-    named = [each for each in simulation.bindings if each.form == "parameters" and each.holder.key in owners]
-    for binding in named:
-        resource = binding.resolution.resource
-        place = _place(resource.body if resource is not None else {}, ())
-        if resource is not None and place:
-            return Hiding(resource, place, is_stated=True) if value_at(resource.body, place) == "Cluster" else None
-    about = simulation.catalog.data_plane(implementation_of(state, simulation.catalog))
-    infrastructure = mapping(state.gateway.spec.get("infrastructure"))
-    is_silent = not named and "parametersRef" not in infrastructure
-    does_hide = any(
-        (state.controller or state.class_key.name) in sequence(each.get("hidesClients")) for each in about
-    ) and is_plain(simulation.world, infrastructure)
-    if is_silent and does_hide:
-        return Hiding(state.gateway, ("spec", "gatewayClassName"), is_stated=False)
-    return None
 
 
 def _is_told(simulation: Simulation, gateway: Resource) -> bool:
@@ -166,16 +145,6 @@ def _is_told(simulation: Simulation, gateway: Resource) -> bool:
 
 def _behaviour(simulation: Simulation, name: str) -> Implementation:
     return implementation(name, simulation.catalog.settings(name))
-
-
-def _place(value: object, above: Pointer) -> Pointer:
-    """Return where the field stands in an object, () where it does not."""
-    for name, inner in mapping(value).items():
-        if name == FIELD:
-            return (*above, name)
-        if found := _place(inner, (*above, name)):
-            return found
-    return ()
 
 
 def _listed(holder: Resource, pointer: Pointer) -> Listed:

@@ -7,12 +7,12 @@ from typing import Any
 
 from policylint.namedtuple import NamedTuple
 from policylint.report.trace.expecting import Check, checks
+from policylint.report.trace.hidden import TracerFromOutside
 from policylint.simulation import Simulation
 from policylint.trace.redirects import Followed, followed
 from policylint.trace.request import Request, RequestError
 from policylint.trace.requirements import Asked, Requirements
 from policylint.trace.result import Outcome, Trace
-from policylint.trace.tracing import Tracer
 
 
 class TracedRequest(NamedTuple):
@@ -57,7 +57,7 @@ def trace_requests(
         RequestError: a request that cannot be asked anywhere.
     """
     by_name = sorted(simulations, key=lambda simulation: simulation.world.name)
-    tracers = [(simulation.world.name, Tracer(simulation)) for simulation in by_name]
+    tracers = [(simulation.world.name, TracerFromOutside(simulation)) for simulation in by_name]
     requirements = {name: Requirements(tracer) for name, tracer in tracers}
     traced: list[TracedRequest] = []
     for request, expect in asked:

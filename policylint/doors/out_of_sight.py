@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from policylint.trace.request import Request
 
 _HTTPS = 443
+_REQUESTS = ("http", "https")
+_CONNECTIONS = {"TLSRoute": "tls", "TCPRoute": "tcp", "UDPRoute": "udp"}
 _NOWHERE_ELSE = frozenset({"scheme", "statusCode", "port"})
 Naming = list[tuple[RouteState, Node]]
 """Routes, each with what it names of a Gateway."""
@@ -39,19 +41,22 @@ class OutOfSight:
 
     def doors(self, gateway: ResourceKey) -> Iterator[tuple[str, int | None]]:
         """Yield the schemes and ports at which requests come in; None for a port that nothing names."""
-        yield "http", None
-        if gateway in self._plain:
-            yield "https", None
-        ports = {port for _, _, port in self._naming.get(gateway, ()) if port is not None}
-        yield from (("https" if port == _HTTPS else "http", port) for port in sorted(ports))
+        found: dict[tuple[str, int | None], None] = {}
+        for state, _, port in sorted(self._naming.get(gateway, ()), key=lambda each: each[2] or 0):
+            plain = "https" if port == _HTTPS else "http"
+            found[_CONNECTIONS.get(state.route.key.kind, plain), port] = None
+        if gateway in self._plain and ("http", None) in found:
+            found["https", None] = None
+        yield from found
 
     def at(self, gateway: ResourceKey, scheme: str, port: int | None) -> Naming:
         """Return the routes that may serve requests of a scheme and a port there."""
-        plain = self._plain.get(gateway, ()) if scheme in ("http", "https") else ()
+        plain = self._plain.get(gateway, ()) if scheme in _REQUESTS else ()
         return [
             (state, node)
             for state, node, number in self._naming.get(gateway, ())
             if number in (None, port)
+            and (_CONNECTIONS.get(state.route.key.kind) == (None if scheme in _REQUESTS else scheme))
             and (not (plain and node.section) or (node.section in plain) == (scheme == "http"))
         ]
 

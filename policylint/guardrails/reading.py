@@ -68,7 +68,11 @@ class RequestPattern(NamedTuple):
 
     def takes_route(self, way: WayIn) -> bool:
         """Return whether the route that takes the requests of a way may be meant."""
-        return not self.route or (way.trace.route is not None and _means(self.route, way.trace.route.key))
+        return not self.route or (way.trace.route is not None and self.means(way.trace.route.key))
+
+    def means(self, route: ResourceKey) -> bool:
+        """Return whether a route may be meant."""
+        return _means(self.route, route)
 
     def box(self, way: WayIn) -> Box:
         """Return the requests that are meant, over the dimensions of a way: paths and methods say nothing of calls."""

@@ -105,7 +105,8 @@ class WayIn(NamedTuple):
     @property
     def taken(self) -> bool:
         """Whether a rule takes the requests, or may take them."""
-        unknown = self.trace.outcome.unknown and self.entry.port is not None
+        named = self.entry.port is not None or self.entry.scheme not in ("http", "https") or self.trace.considered
+        unknown = self.trace.outcome.unknown and bool(named)
         return self.trace.rule is not None or unknown or self.cut_off or (self.entry.inside and bool(self.trace.path))
 
     @property

@@ -170,7 +170,7 @@ class Trace(NamedTuple):
         failed_by: the refused policy by which it is answered with an error.
         judged: what policies that authorize answer it.
         questions: what those policies, and the proxies on its way, asked about it.
-        considered: the rules that matched but came second.
+        considered: the rules that matched but came second; all that may take it where that is not known.
         nearest: near misses; only where nothing matched.
         notes: the assumptions behind the result.
         settled: the objects that its filters name of which nothing is left to say: the trace has what they do, or

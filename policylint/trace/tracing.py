@@ -45,7 +45,7 @@ from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_ru
 from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, together, tried
 from policylint.trace.request import Request, RequestError
-from policylint.trace.result import Met, Outcome, Share, Trace
+from policylint.trace.result import Considered, Met, Outcome, Share, Trace
 from policylint.trace.unserved import unserved
 
 _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP": "TCPRoute", "UDP": "UDPRoute"}
@@ -410,7 +410,8 @@ class Tracer:
             reason = (
                 f"{gateway} was not seen: one listener leads to {winner.route.key}, another one to {other.route.key}"
             )
-            return start._replace(outcome=Outcome(unknown=True, reason=reason))
+            may = tuple(Considered(each.rule.node, "", each.route, each.pointer) for each in (winner, other))
+            return start._replace(outcome=Outcome(unknown=True, reason=reason), considered=may)
         listener = next(node for each, node in reversed(naming) if each.route.key == winner.route.key)
         above = (whole(gateway), listener) if listener.section else (whole(gateway),)
         trace = self.finish(start, winner, fitting, above, request.port)

@@ -20,6 +20,7 @@ from tests.compare.test_requests import (
     CLASS,
     EDGE,
     JWT,
+    NEW,
     OF_ADMIN,
     REST,
     UNSEEN,
@@ -27,7 +28,7 @@ from tests.compare.test_requests import (
     rule,
     web,
 )
-from tests.worlds import GATEWAY_API, manifest, opened, service
+from tests.worlds import GATEWAY_API, manifest, opened, route, service
 
 LOGIN = "{name: log in, ask: authentication}"
 
@@ -135,6 +136,51 @@ def test_what_rests_on_the_unseen_is_unknown(tmp_path: Path) -> None:
     (verdict,) = verdicts(opened(tmp_path, APP, web(parents=UNSEEN)), guardrails([yaml.safe_load(LOGIN)]))
     assert verdict.state == "unknown"
     assert verdict.breaches[0].unknown == "Gateway infra/elsewhere was not seen"
+
+
+ALL_TO_APP = "rules: [{backendRefs: [{name: app, port: 80}]}]"
+OUT_OF_SIGHT = {
+    "two listeners": (
+        web(name="one", parents="[{name: elsewhere, namespace: infra, sectionName: one}]"),
+        web(rule("/", "new"), name="two", parents="[{name: elsewhere, namespace: infra, sectionName: two}]"),
+    ),
+    "connections": (route("one", kind="TCPRoute", parents=UNSEEN, more=ALL_TO_APP),),
+    "datagrams": (route("one", kind="UDPRoute", parents=UNSEEN, more=ALL_TO_APP),),
+    "server names": (route("one", kind="TLSRoute", parents=UNSEEN, more=f"hostnames: [a.example.com], {ALL_TO_APP}"),),
+    "a port": (
+        route("one", kind="TCPRoute", parents="[{name: elsewhere, namespace: infra, port: 5432}]", more=ALL_TO_APP),
+    ),
+}
+KEEPING_OUT = ("never: {from: outside", "only: {from: 10.0.0.0/8")
+
+
+@pytest.mark.parametrize("routes", OUT_OF_SIGHT.values(), ids=OUT_OF_SIGHT)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        LOGIN,
+        "{name: x, ask: authentication, requests: {route: shop/one}}",
+        *(f"{{name: x, {form}, to: Service/shop/app}}}}" for form in KEEPING_OUT),
+    ],
+)
+def test_a_route_that_may_take_requests_out_of_sight_is_named(
+    tmp_path: Path, entry: str, routes: tuple[str, ...]
+) -> None:
+    (verdict,) = verdicts(opened(tmp_path, APP, NEW, *routes), guardrails([yaml.safe_load(entry)]))
+    assert verdict.state == "unknown"
+    assert {breach.resource.path for breach in verdict.breaches} == {"shop/one"}
+
+
+@pytest.mark.parametrize("host", ["shop.example.com", "www.example.com"])
+def test_requests_out_of_sight_that_cannot_be_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr("policylint.reach.ways._MOST_CELLS", 0)
+    entry = f"{{name: x, ask: authentication, requests: {{host: {host}}}}}"
+    routes = web(parents="[{name: elsewhere, namespace: infra, port: 80}]")
+    (verdict,) = verdicts(opened(tmp_path, APP, routes), guardrails([yaml.safe_load(entry)]))
+    assert verdict.state == "unknown"
+    assert {breach.resource.path for breach in verdict.breaches} == {"shop/web"}
 
 
 def test_rules_that_are_not_told_apart_are_unknown(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
+from policylint.doors.nginx import contest
 from policylint.doors.nginx_policies import at_ingress
 from policylint.doors.vendors import Vendor, guards
 from policylint.matches import FOREIGN
@@ -81,12 +82,24 @@ class _Class:
         self._vendor = vendor
         canaries = [each for each in ingresses if vendor.value(each, "canary") == "true"]
         self._canaries = {(entry.host, entry.path): entry for each in canaries for entry in _entries(each)}
-        self._entries = [entry for each in ingresses if each not in canaries for entry in _entries(each)]
+        self._contests = {
+            (each.key, host): found
+            for each in ingresses
+            for host in dict.fromkeys(text(rule.get("host")) for rule in map(mapping, sequence(each.spec.get("rules"))))
+            if (found := contest(world, each, host)) is not None
+        }
+        self._entries = [
+            entry
+            for each in ingresses
+            if each not in canaries
+            for entry in _entries(each)
+            if not self._has_lost(each.key, entry.host)
+        ]
         self._names = _names(self._entries)
         self._ingresses = {each.key: each for each in ingresses}
         self._guards = {each.key: self._guard(each) for each in ingresses}
         self._everywhere = settings_of(world, vendor) if vendor.config else []
-        self._secured = _secured(ingresses)
+        self._secured = {host for each, host in _secured(ingresses) if not self._has_lost(each.key, host)}
         self._without_login = vendor.list("exempt")
         for _, settings in self._everywhere:
             stated = text(settings.get(text(vendor.config.get("exempt"))))
@@ -114,11 +127,17 @@ class _Class:
             return ""
         return f"the settings of {self._vendor.name} not seen"
 
+    def _has_lost(self, ingress: ResourceKey, host: str) -> bool:
+        """Tell whether another object certainly has a host for which an Ingress asks."""
+        contested = self._contests.get((ingress, host))
+        return contested is not None and contested.is_lost
+
     def rules(self) -> Iterator[DoorRule]:
         """Yield the rules of all hosts and of their other names, at both ports."""
         named = {entry.host: self._other_names(entry.host) for entry in self._entries}
         for rule in self._rules():
-            yield rule
+            contested = self._contests.get((rule.holder.key, rule.host))
+            yield rule if contested is None else rule._replace(unknown=contested.doubt(rule.host))
             for alias in named[rule.host][0]:
                 yield rule._replace(host=alias, name=f"{rule.name} as {alias}")
         for host, (_, redirected) in named.items():
@@ -674,14 +693,12 @@ def _names(entries: Iterable[_Entry]) -> dict[tuple[ResourceKey, Pointer], str]:
     return names
 
 
-def _secured(ingresses: Iterable[Resource]) -> set[str]:
-    """Return the hosts for which a certificate is named."""
-    found: set[str] = set()
+def _secured(ingresses: Iterable[Resource]) -> Iterator[tuple[Resource, str]]:
+    """Yield the hosts for which a certificate is named, with the Ingresses that do."""
     for ingress in ingresses:
         named = [host for rule in map(mapping, sequence(ingress.spec.get("rules"))) if (host := text(rule.get("host")))]
         for entry in map(mapping, sequence(ingress.spec.get("tls"))):
-            found.update(texts(entry.get("hosts")) or named)
-    return found
+            yield from ((ingress, host) for host in texts(entry.get("hosts")) or named)
 
 
 def _covers(certificate: str, host: str) -> bool:

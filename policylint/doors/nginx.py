@@ -19,7 +19,7 @@ from policylint.model.kinds import INGRESS
 from policylint.namedtuple import NamedTuple
 
 _VENDOR = "nginx-inc"
-_MERGEABLE = "nginx.org/mergeable-ingress-type"
+_MERGEABLE, _MINION = "nginx.org/mergeable-ingress-type", "minion"
 _PASSING = "tls-passthrough"
 
 
@@ -42,6 +42,10 @@ class Contest(NamedTuple):
     rival: Resource
     is_lost: bool
 
+    def doubt(self, host: str) -> str:
+        """Return why it is not known whether the object has a host."""
+        return f"{self.rival.key} asks for host {host}, too"
+
 
 class _Lost(NamedTuple):
     """A claim behind that of another object; `is_known` says whether it is by what both state of their age."""
@@ -51,9 +55,9 @@ class _Lost(NamedTuple):
     is_known: bool
 
 
-def contests(world: World) -> Mapping[ResourceKey, Contest]:
-    """Return the objects for whose hosts others ask, but for those that have them for certain."""
-    return world.once(_contests)
+def contest(world: World, holder: Resource, host: str) -> Contest | None:
+    """Return who else asks for a host of an object; None where nobody does, or the object has it for certain."""
+    return world.once(_contests).get((holder.key, host.lower()))
 
 
 def contended(world: World) -> Iterator[DeadEnd]:
@@ -70,12 +74,25 @@ def contended(world: World) -> Iterator[DeadEnd]:
         )
 
 
-def _contests(world: World) -> Mapping[ResourceKey, Contest]:
-    found: dict[ResourceKey, Contest] = {}
+def _contests(world: World) -> Mapping[tuple[ResourceKey, str], Contest]:
+    found: dict[tuple[ResourceKey, str], Contest] = {}
     for claim, first, is_known in world.once(_lost):
-        found[claim.holder.key] = Contest(first.holder, is_known)
+        host = claim.host.lower()
+        found[claim.holder.key, host] = Contest(first.holder, is_known)
         if not is_known:
-            found.setdefault(first.holder.key, Contest(claim.holder, False))
+            found.setdefault((first.holder.key, host), Contest(claim.holder, False))
+    masters: dict[str, ResourceKey] = {}
+    minions: list[tuple[ResourceKey, str]] = []
+    for ingress, _, role in _ingresses(world):
+        for _, host in _hosts(ingress):
+            if role == "master":
+                masters.setdefault(host.lower(), ingress.key)
+            elif role == _MINION:
+                minions.append((ingress.key, host.lower()))
+    for key, host in minions:  # they have what their master has
+        of_master = found.get((masters[host], host)) if host in masters else None
+        if of_master is not None:
+            found[key, host] = of_master
     return found
 
 
@@ -106,11 +123,21 @@ def _claims(world: World) -> Iterator[_Claim]:
         if text(mapping(server.spec.get("listener")).get("name")) == _PASSING:
             host, of_class = text(server.spec.get("host")), text(server.spec.get("ingressClassName"))
             yield _Claim(server, host, ("spec", "host"), of_class)
+    for ingress, of_class, role in _ingresses(world):
+        for pointer, host in _hosts(ingress) if role != _MINION else ():
+            yield _Claim(ingress, host, pointer, of_class)
+
+
+def _ingresses(world: World) -> Iterator[tuple[Resource, str, str]]:
+    """Yield the Ingresses of the controller, with their class and what they are of several that share a host."""
     classes = Classes(world)
     for ingress in world.of_kind(*INGRESS):
         name = classes.name(ingress)
         vendor, certain = classes.vendor(ingress, name)
-        if vendor.name != _VENDOR or not certain or ingress.annotations.get(_MERGEABLE) == "minion":
-            continue
-        for number, rule in enumerate(map(mapping, sequence(ingress.spec.get("rules")))):
-            yield _Claim(ingress, text(rule.get("host")), ("spec", "rules", number, "host"), name)
+        if vendor.name == _VENDOR and certain:
+            yield ingress, name, text(ingress.annotations.get(_MERGEABLE))
+
+
+def _hosts(ingress: Resource) -> Iterator[tuple[Pointer, str]]:
+    for number, rule in enumerate(map(mapping, sequence(ingress.spec.get("rules")))):
+        yield ("spec", "rules", number, "host"), text(rule.get("host"))

@@ -169,14 +169,14 @@ def fault(policy: Resource, *, of_server: bool = True, secure: bool = True) -> s
 def _fault_of_secrets(world: World, policy: Resource, section: str) -> str:
     stated = mapping(policy.spec.get(section))
     faults = (
-        _fault_of_secret(world, policy, text(stated.get(field)), wanted) for field, wanted in _TYPES.get(section, ())
+        fault_of_secret(world, policy, text(stated.get(field)), wanted) for field, wanted in _TYPES.get(section, ())
     )
     return next(filter(None, faults), "")
 
 
-def _fault_of_secret(world: World, policy: Resource, name: str, wanted: str) -> str:
+def fault_of_secret(world: World, holder: Resource, name: str, wanted: str) -> str:
     """Return what is wrong with a Secret that is here; one that is not may be made by anybody."""
-    key = ResourceKey("", "Secret", policy.key.namespace, name)
+    key = ResourceKey("", "Secret", holder.key.namespace, name)
     secret = world.get(key) if name else None
     written = wanted if secret is None else text(secret.body.get("type"), "Opaque")
     if secret is None or secret.provisional or written == wanted or is_symbolic(written):
@@ -184,9 +184,9 @@ def _fault_of_secret(world: World, policy: Resource, name: str, wanted: str) -> 
     return f"{key} is of type {written}, and must be of type {wanted}"
 
 
-def closed(holder: Resource, place: Pointer, why: str) -> Guard:
-    """Return what answers all requests with an error, for a reason that stands somewhere in an object."""
-    failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(_CLOSED, why, holder.key)}
+def closed(holder: Resource, place: Pointer, why: str, *, certain: bool = True) -> Guard:
+    """Return what answers all requests, or a part of them, with an error, for a reason that stands in an object."""
+    failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(_CLOSED, why, holder.key, certain)}
     return Guard(holder, {"closed": {"status": _CLOSED}}, {("closed",): place}, failing)
 
 

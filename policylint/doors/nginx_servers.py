@@ -15,7 +15,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of, plain, searched
-from policylint.doors.nginx import contests
+from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
     SERVER,
     LocationPath,
@@ -27,7 +27,7 @@ from policylint.doors.nginx_faults import (
     fault_of_server,
     upstream_of,
 )
-from policylint.doors.nginx_policies import GROUP, PolicyDemands, asked, closed
+from policylint.doors.nginx_policies import GROUP, KIND, PolicyDemands, asked, closed, fault_of_secret
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
@@ -45,11 +45,14 @@ _PORTS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEST_PREFIX, _BY_EXPRESSION, _BEGINS = 5, 4, 3, 2, 1
 """Ranks of locations: what the server does by itself, `=`, `^~`, `~`, no modifier."""
 _FROM_HEADER = "x-forwarded-proto"
+_CERTIFICATE = "kubernetes.io/tls"
 _GROUPS = Pattern(r"\$(\d)")
 _URL = Pattern(r"(https?|\$\{?scheme\}?)://([^/:$?]+|\$\{?host\}?)(?::(\d{1,5}))?((?:[/?$].*)?)")
 _INVALID = "NGINX Ingress Controller rejects it: its host is answered with 404, or by an older one"
 _ROUND = "NGINX looks for its location again and again, until it answers with 500"
 _REFUSED = "NGINX refuses the configuration as a whole: until it is gone, no change of any object is applied"
+_CLOSED = "NGINX answers requests with 500 where the policy is named"
+_REJECTS_TLS = "NGINX turns every TLS handshake for the host away (`ssl_reject_handshake`)"
 _LEFT_OUT = "NGINX Ingress Controller leaves it out: requests of the route are answered with 404"
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
@@ -111,10 +114,10 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
 
 def _rules(world: World, server: Resource) -> Iterator[DoorRule]:
     """Yield the rules of a VirtualServer, none of one that is rejected, or whose host another object certainly has."""
-    contest = contests(world).get(server.key)
-    if fault_of_server(server) is None and not (contest is not None and contest.is_lost):
-        host = text(server.spec.get("host"))
-        unknown = "" if contest is None else f"{contest.rival.key} asks for host {host}, too"
+    host = text(server.spec.get("host"))
+    contested = contest(world, server, host)
+    if fault_of_server(server) is None and not (contested is not None and contested.is_lost):
+        unknown = "" if contested is None else contested.doubt(host)
         yield from _Server(world, server, unknown).rules()
 
 
@@ -126,8 +129,8 @@ def rejected(world: World) -> Iterator[DeadEnd]:
             pointer, why = found
             yield DeadEnd(server, pointer, f"is invalid: {why}", "take out what contradicts", then=_INVALID)
             continue
-        contest = contests(world).get(server.key)
-        if contest is None or not contest.is_lost:
+        contested = contest(world, server, text(server.spec.get("host")))
+        if contested is None or not contested.is_lost:
             yield from _Server(world, server, "").misread()
         for number, route in enumerate(map(mapping, sequence(server.spec.get("routes")))):
             for child in children(world, server, route):
@@ -146,6 +149,7 @@ class _Server:
         self._host = text(server.spec.get("host"))
         self._tls: Mapping[str, Any] = mapping(server.spec.get("tls"))
         self._secure = bool(text(self._tls.get("secret")))
+        self._fault_of_tls = fault_of_secret(world, server, text(self._tls.get("secret")), _CERTIFICATE)
         self._locations = list(self._ordered())
         self._expressions = any(each.path.is_expression for each in self._locations)
         is_refused = not unknown and any(True for _ in self._repeated())
@@ -199,6 +203,10 @@ class _Server:
 
     def misread(self) -> Iterator[DeadEnd]:
         """Yield what the controller takes, and NGINX does not as it is meant."""
+        if self._fault_of_tls:
+            does, fix = f"has no certificate: {self._fault_of_tls}", f"name a Secret of type {_CERTIFICATE}"
+            yield DeadEnd(self._server, ("spec", "tls", "secret"), does, fix, then=_REJECTS_TLS)
+        yield from self._closed_by_policies()
         for twice in self._repeated():
             path = f"{twice.path.modifier}{twice.path.value}"
             does = f"has a location which NGINX has already: {path} is one with the other prefix {twice.path.value}"
@@ -217,6 +225,18 @@ class _Server:
                         fix = "take a prefix or an expression for the path"
                         yield DeadEnd(each.holder, pointer, does, fix, then=_ROUND)
 
+    def _closed_by_policies(self) -> Iterator[DeadEnd]:
+        """Yield the policies that cannot be applied here; those that are missing are told where they are named."""
+        told: set[ResourceKey] = set()
+        for demands in (self._asked, *map(self._demands, self._locations)):
+            for guard in demands.guards:
+                for failure in guard.failing.values():
+                    if guard.holder.key[:2] == KIND and guard.holder.key not in told:
+                        told.add(guard.holder.key)
+                        does = f"closes {self._server.key}: {failure.why.removeprefix(f'{guard.holder.key}: ')}"
+                        fix = "mend the policy, or what it names"
+                        yield DeadEnd(guard.holder, ("metadata", "name"), does, fix, (self._server.key,), then=_CLOSED)
+
     def _repeated(self) -> Iterator[_Location]:
         """Yield the locations that NGINX takes for others: prefixes with and without `^~`, of one server."""
         seen: set[tuple[bool, str]] = set()
@@ -230,7 +250,7 @@ class _Server:
         """Yield the ports of the server: 80, and 443 where a certificate is named, or those of listeners."""
         stated = self._server.spec.get("listener")
         for scheme, number in _PORTS.items():
-            if scheme == "https" and not self._secure:
+            if scheme == "https" and (not self._secure or self._fault_of_tls):
                 continue
             if not isinstance(stated, dict):
                 yield Opening(scheme, number)
@@ -301,18 +321,29 @@ class _Server:
             also = [*barred, *(_condition(each, opening) for each in conditions)]
             if also:
                 match["also"] = also
-            order = 2 * (len(decided) - number)
+            order = 3 * (len(decided) - number)
             actions = [action for _, action in _actions(stated)]
             rewrites = [_rewrite(location, action) for action in actions]
             body, answered = _body(location, stated, actions, rewrites[0].path)
-            if all(each.loops for each in rewrites):
-                answered = (closed(location.holder, at, f"path `{name}` is rewritten where it has matches"),)
             called = f"{name} match {number}" if conditions else name
-            body |= {"matches": [match], "precedence": (*weights, order, 0, 0)}
+            gone_round = f"path `{name}` is rewritten where it has matches"
+            if all(each.loops for each in rewrites):
+                answered = (closed(location.holder, at, gone_round),)
+            elif any(each.loops for each in rewrites):
+                why = f"one of the splits of path `{name}` is rewritten, and ends in 500"
+                answered = (*answered, closed(location.holder, at, why, certain=False))
+            elif begins_with := _rewritten_where(location, rewrites):
+                left = {"matches": [match], "precedence": (*weights, order, 0, 0)}
+                round_and_round = (*here, closed(location.holder, at, gone_round))
+                yield DoorRule(
+                    location.holder, opening, self._host, f"{called} else", left, at, round_and_round, unknown
+                )
+                match = {**match, "also": [*also, {"of": "path", "type": EXPRESSION, "value": begins_with}]}
+            body |= {"matches": [match], "precedence": (*weights, order + 1, 0, 0)}
             yield DoorRule(location.holder, opening, self._host, called, body, at, (*here, *answered), unknown)
             if own.cors and not own.fails and upstream_of(actions[0]) and not rewrites[0].ends:
                 preflight = {**match, "method": "OPTIONS"}
-                answer = {"matches": [preflight], "precedence": (*weights, order + 1, 0, 0)}
+                answer = {"matches": [preflight], "precedence": (*weights, order + 2, 0, 0)}
                 preflights = (answering(location.holder, 204),)
                 yield DoorRule(
                     location.holder, opening, self._host, f"{called} preflights", answer, at, preflights, unknown
@@ -406,6 +437,19 @@ def _rewrite(location: _Location, action: Mapping[str, Any]) -> _Rewrite:
         pattern, by = path.value, _GROUPS.sub(r"${\1}", target)
     replaced = {"type": "Captured", "replaceCaptured": {"pattern": pattern, "by": by}}
     return _Rewrite(replaced, ends=location.leads_on or path.is_expression)
+
+
+def _rewritten_where(location: _Location, rewrites: Iterable[_Rewrite]) -> str:
+    """Return the paths of which a rewrite within the server finds its expression at their beginning, in the case that
+    is written, where the location takes others as well; "" where it does not. For these NGINX looks again and again.
+
+    Source: virtualserver.go, generateRewrites: `rewrite ^ $request_uri_no_args`, then `rewrite "^EXPRESSION" … break`.
+    """
+    path = location.path
+    takes_all = not path.is_expression or (path.modifier == "~" and path.value.startswith("^"))
+    if takes_all or not location.leads_on or not any(each.path for each in rewrites):
+        return ""
+    return f"(?:{path.value.removeprefix('^')}).*"
 
 
 def _shown(asked_for: Iterable[Guard], opening: Opening) -> tuple[Guard, ...]:

@@ -6,15 +6,18 @@ Source: nginx/kubernetes-ingress, internal/configs and internal/k8s; the witness
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from policylint.doors import with_doors
 from policylint.doors.dead_ends import dead_ends
 from policylint.doors.nginx import contended
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer, ingress
 from tests.doors.test_elsewhere import World
-from tests.worlds import manifest, service, simulated
+from tests.worlds import manifest, opened, service, simulated
 
 API = "k8s.nginx.org/v1"
 HOST, TLS = "http://shop.example.com", "https://shop.example.com"
@@ -351,6 +354,112 @@ def test_so_is_one_of_splits(path: str, served: str) -> None:
     places = [("spec", "routes", 0, "splits", number, "action", "proxy", "rewritePath") for number in range(2)]
     assert [found.pointer for found in dead_ends(simulation.world)] == (places if served == "500" else [])
     assert answer(simulation, f"{HOST}/a")[0] == served
+
+
+def test_one_split_that_goes_round_makes_the_answer_depend() -> None:
+    """The other one is served: half of the requests end in 500."""
+    splits = (
+        f"splits: [{{weight: 50, action: {{proxy: {{upstream: web, rewritePath: /b}}}}}}, {{weight: 50, {TO_WEB}}}]"
+    )
+    simulation = simulated(WEB, NEXT, server(f"{{path: =/a, {splits}}}, {PLAIN}"))
+    trace = Tracer(simulation).trace(from_url("GET", f"{HOST}/a"))
+    assert [each.decision.why for each in trace.judged if each.decision.answer == "depends"] == [
+        "one of the splits of path `shop.example.com=/a` is rewritten, and ends in 500"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "answers"),
+    [
+        ("~ /b", {"/b": "web", "/a/b": "500", "/b/b": "web", "/a": "next"}),
+        ("~ ^/b", {"/b": "web", "/a/b": "next"}),
+        ("~* ^/Q", {"/Q": "web", "/q": "500"}),
+    ],
+)
+def test_an_expression_is_rewritten_where_the_path_begins_with_it(path: str, answers: dict[str, str]) -> None:
+    """NGINX was asked with such a configuration: what the location takes besides is looked for until it ends in 500."""
+    rewriting = "action: {proxy: {upstream: web, rewritePath: /c}}"
+    matched = f"matches: [{{conditions: [{{header: X-A, value: b}}], {rewriting}}}], {TO_NEXT}"
+    simulation = simulated(WEB, NEXT, server(f"{{path: '{path}', {matched}}}, {{path: /, {TO_NEXT}}}"))
+    asked = {each: answer(simulation, f"{HOST}{each}", headers=["X-A: b"])[0] for each in answers}
+    assert asked == answers
+    assert {answer(simulation, f"{HOST}{each}")[0] for each in answers} == {"next"}
+
+
+@pytest.mark.parametrize("kind", ["Opaque", "nginx.org/ca", "kubernetes.io/tls"])
+def test_a_certificate_of_another_type_turns_tls_away(kind: str) -> None:
+    simulation = simulated(WEB, NEXT, secret("cert", kind), server(PLAIN, SECURE))
+    is_none = kind != "kubernetes.io/tls"
+    assert answer(simulation, f"{TLS}/")[0] == ("404" if is_none else "web")
+    assert answer(simulation, f"{HOST}/")[0] == "web"
+    found = [each.pointer for each in dead_ends(simulation.world)]
+    assert found == [("spec", "tls", "secret")] * is_none
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("basicAuth: {secret: held}", "Opaque"),
+        ("apiKey: {suppliedIn: {header: [X-Key]}, clientSecret: held}", "Opaque"),
+        ("egressMTLS: {trustedCertSecret: held}", "kubernetes.io/tls"),
+        ("egressMTLS: {tlsSecret: held}", "nginx.org/ca"),
+        ("jwt: {realm: a, secret: held}", "nginx.org/htpasswd"),
+    ],
+)
+def test_secrets_that_policies_name_are_read_and_told(tmp_path: Path, spec: str, kind: str) -> None:
+    """Through the files of a tree, of which Secrets are read where something names them."""
+    simulation = opened(
+        tmp_path, WEB, NEXT, policy("asks", spec), secret("held", kind), server(PLAIN, f"{named('asks')}, ")
+    )
+    assert answer(with_doors(simulation), f"{HOST}/")[0] == "500"
+    (found,) = dead_ends(simulation.world)
+    assert (found.holder.key.kind, found.does[:37]) == ("Policy", "closes VirtualServer shop/shop: Secre")
+
+
+OLDER, NEWER = "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"
+OF_NIC = manifest(
+    "networking.k8s.io/v1", "IngressClass", "nginx", "", "spec: {controller: nginx.org/ingress-controller}"
+)
+
+
+def aged(text: str, created: str) -> str:
+    return text.replace("metadata: {", f"metadata: {{creationTimestamp: '{created}', ", 1)
+
+
+@pytest.mark.parametrize(
+    ("second", "at_second"),
+    [
+        (aged(ingress("two", "/next Prefix next"), NEWER), "web"),
+        (ingress("two", "/next Prefix next"), "web"),
+        (aged(ingress("two", "/next Prefix next", host="else.example.com"), NEWER), "web"),
+        (aged(server(f"{{path: /next, {TO_NEXT}}}"), NEWER), "web"),
+        (aged(server(f"{{path: /next, {TO_NEXT}}}"), "2023-01-01T00:00:00Z"), "404"),
+    ],
+)
+def test_an_ingress_has_its_host_alone(second: str, at_second: str) -> None:
+    """NGINX Ingress Controller merges no Ingresses but masters and minions: the oldest has the host."""
+    first = aged(ingress("one", "/ Prefix web"), OLDER)
+    simulation = simulated(WEB, NEXT, OF_NIC, first, second)
+    assert answer(simulation, f"{HOST}/next", gateway="IngressClass/nginx")[0] == at_second
+
+
+def test_which_of_two_ingresses_has_it_is_doubted_where_neither_says_its_age() -> None:
+    simulation = simulated(WEB, NEXT, OF_NIC, ingress("one", "/ Prefix web"), ingress("two", "/next Prefix next"))
+    trace = Tracer(simulation).trace(from_url("GET", f"{HOST}/next"))
+    assert any("asks for host shop.example.com, too" in note for note in trace.notes)
+
+
+def test_minions_have_what_their_master_has() -> None:
+    role = "nginx.org/mergeable-ingress-type"
+    master = aged(ingress("one", "", prefix="nginx.org/", mergeable_ingress_type="master"), NEWER)
+    master = master.replace("ingressClassName: nginx", "ingressClassName: nginx, rules: [{host: shop.example.com}]")
+    minion = ingress("two", "/next Prefix next", prefix="nginx.org/", mergeable_ingress_type="minion")
+    assert role in master
+    assert role in minion
+    alone = simulated(WEB, NEXT, OF_NIC, master, minion)
+    assert answer(alone, f"{HOST}/next")[0] == "next"
+    lost = simulated(WEB, NEXT, OF_NIC, master, minion, aged(ingress("three", "/ Prefix web"), OLDER))
+    assert answer(lost, f"{HOST}/next")[0] == "web"
 
 
 def test_one_of_two_with_a_host_has_it() -> None:

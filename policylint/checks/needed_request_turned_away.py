@@ -10,6 +10,18 @@ from collections.abc import Iterable, Iterator
 
 from policylint.catalog.content import places
 from policylint.checks.kit.askers import Askers, TurningAway
+from policylint.checks.kit.challenges import (
+    CERTIFICATES,
+    CHALLENGE,
+    MOST_HOSTS,
+    NAMED_BY,
+    PORT,
+    SOLVER,
+    Challenge,
+    challenges,
+    issuers,
+    solving,
+)
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.tracing import tracer_of
 from policylint.checks.needs import IN_PLACE
@@ -20,9 +32,10 @@ from policylint.model.kinds import INGRESS
 from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import CLIENT
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation, simulate
-from policylint.topology import RouteState
+from policylint.topology import ListenerState, RouteState
 from policylint.topology.ancestry import gateways_above
 from policylint.trace import Request, Trace, Tracer
 from policylint.trace.hosts import serves
@@ -30,17 +43,8 @@ from policylint.trace.hosts import serves
 RULE = "GWP316"
 _SCHEMES = {"HTTP": "http", "HTTPS": "https"}
 _OF_REQUESTS = "%REQ("
-_ISSUERS = ("Issuer", "ClusterIssuer")
-_GATEWAY_API = "gateway.networking.k8s.io"
-_CERTIFICATES = "cert-manager.io"
-_CHALLENGE = "/.well-known/acme-challenge/"
-SOLVER = {"acme.cert-manager.io/http01-solver": "true"}
-"""The label of the pods that cert-manager starts for challenges; its other labels are hashes."""
-_PORT = 8089
-_NAMED_BY = (("cert-manager.io/cluster-issuer", "ClusterIssuer"), ("cert-manager.io/issuer", "Issuer"))
 _ANYWHERE = "203.0.113.77"
 """Where the servers of a certificate authority ask from, who say no addresses."""
-_MOST_HOSTS = 16
 
 
 class _Door(NamedTuple):
@@ -88,11 +92,10 @@ def _doors(tracer: Tracer, gateways: Iterable[ResourceKey], host: str, schemes: 
                 yield _Door(key, scheme, listener.port)
 
 
-def _asked(tracer: Tracer, door: _Door, host: str, at: str) -> Trace:
-    sni = host if door.scheme == "https" else ""
-    return tracer.trace(
-        Request(scheme=door.scheme, host=host, path=at, port=door.port, gateway=spelled(door.gateway), sni=sni)
-    )
+def _asked(tracer: Tracer, door: _Door, host: str, at: str, address: str = "") -> Trace:
+    sni, gateway = host if door.scheme == "https" else "", spelled(door.gateway)
+    request = Request(scheme=door.scheme, host=host, path=at, port=door.port, gateway=gateway, sni=sni)
+    return tracer.trace(request._replace(address=address))
 
 
 def _callbacks(tracer: Tracer, state: PolicyState) -> Iterator[Finding]:
@@ -145,7 +148,7 @@ def _routes(state: PolicyState) -> set[ResourceKey]:
 def _hosts(routes: Iterable[RouteState]) -> list[str]:
     """Return the hosts that routes name in full."""
     named = {host for route in routes for host in route.hostnames if host and not host.startswith("*")}
-    return sorted(host for host in named if not is_symbolic(host))[:_MOST_HOSTS]
+    return sorted(host for host in named if not is_symbolic(host))[:MOST_HOSTS]
 
 
 def _acts(trace: Trace, state: PolicyState) -> bool:
@@ -197,9 +200,16 @@ def _turning(
     label: str,
     help_: str,
     field: str,
+    listed: bool = False,
 ) -> Finding:
-    """Return the finding of a policy that asks where nothing can be shown yet: a note where a service has the word."""
-    asks = "asks a service outside" if asker.outside else "asks for a login"
+    """Return the finding of a policy that asks where nothing can be shown yet: a note where a service has the word.
+
+    Args:
+        listed: whether it is the address that it goes by.
+    """
+    asks = (
+        "asks a service outside" if asker.outside else "lets in some addresses only" if listed else "asks for a login"
+    )
     becomes = f"it may turn {request} away" if asker.outside else f"{request} is turned away without one"
     return Finding(
         RULE,
@@ -230,51 +240,17 @@ def _serving(tracer: Tracer, host: str) -> list[ResourceKey]:
 
 def _challenges(simulation: Simulation) -> Iterator[Finding]:
     """Yield a finding for each issuer whose challenges would be asked for a login, once per policy that asks."""
-    for issuer in (each for kind in _ISSUERS for each in simulation.world.of_kind(_CERTIFICATES, kind)):
-        parents = list(_solvers(issuer))
-        wanted = list(_certificates(simulation, issuer)) if parents else []
+    for issuer in issuers(simulation.world):
+        wanted = [each for each in challenges(simulation.world, issuer) if each.parents]
         if not wanted:
             continue
-        named = ((f"cm-acme-http-solver-{number}", *each) for number, each in enumerate(wanted[:_MOST_HOSTS]))
-        made = [each for name, key, host in named for each in _solving(issuer, name, key.namespace, host, parents)]
+        named = ((f"cm-acme-http-solver-{number}", each) for number, each in enumerate(wanted[:MOST_HOSTS]))
+        made = [made for name, each in named for made in solving(issuer, name, each)]
         later = simulate(simulation.world.with_resources({each.key: each for each in made}), simulation.catalog)
         routes = [each.key for each in made if each.key.kind == "HTTPRoute"]
         finding = next(_turned_away(Tracer(later, nearest=False), issuer, routes), None)
         if finding is not None:
             yield finding
-
-
-def _solvers(issuer: Resource) -> Iterator[object]:
-    """Yield the parents of the routes that an issuer answers challenges with."""
-    for solver in sequence(mapping(issuer.spec.get("acme")).get("solvers")):
-        yield from sequence(mapping(mapping(mapping(solver).get("http01")).get("gatewayHTTPRoute")).get("parentRefs"))
-
-
-def _certificates(simulation: Simulation, issuer: Resource) -> Iterator[tuple[ResourceKey, str]]:
-    """Yield the Certificates of an issuer with the hosts that they are for."""
-    for certificate in simulation.world.of_kind(_CERTIFICATES, "Certificate"):
-        named = mapping(certificate.spec.get("issuerRef"))
-        near = issuer.key.kind == "ClusterIssuer" or issuer.key.namespace == certificate.key.namespace
-        if near and (named.get("kind", "Issuer"), named.get("name")) == (issuer.key.kind, issuer.key.name):
-            for host in texts(certificate.spec.get("dnsNames")):
-                if not host.startswith("*") and not is_symbolic(host):
-                    yield certificate.key, host
-
-
-def _solving(issuer: Resource, name: str, namespace: str, host: str, parents: list[object]) -> Iterator[Resource]:
-    """Yield what cert-manager makes for the challenge of a host: a route, a Service and a pod behind it."""
-    metadata = {"name": name, "namespace": namespace}
-    match = {"path": {"type": "Exact", "value": f"{_CHALLENGE}token"}}
-    route = {
-        "parentRefs": [{"namespace": namespace, **mapping(each)} for each in parents],
-        "hostnames": [host],
-        "rules": [{"matches": [match], "backendRefs": [{"name": name, "port": _PORT}]}],
-    }
-    service = {"ports": [{"port": _PORT}], "selector": SOLVER}
-    pod = {"containers": [{"name": "acmesolver", "ports": [{"containerPort": _PORT}]}]}
-    for group, kind, spec in ((_GATEWAY_API, "HTTPRoute", route), ("", "Service", service), ("", "Pod", pod)):
-        body = {"metadata": {**metadata, "labels": SOLVER} if kind == "Pod" else metadata, "spec": spec}
-        yield Resource(ResourceKey(group, kind, namespace, name), "v1", body, issuer.document, issuer.root)
 
 
 def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) -> Iterator[Finding]:
@@ -283,39 +259,82 @@ def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) ->
         gateways = {each.gateway for each in state.parents if each.gateway is not None}
         for host in state.hostnames:
             doors = list(_doors(tracer, sorted(gateways), host, ("http",)))
-            traces = [_asked(tracer, door, host, f"{_CHALLENGE}token") for door in doors]
+            traces = [_asked(tracer, door, host, f"{CHALLENGE}token", _ANYWHERE) for door in doors]
             answered = [each for each in traces if each.route is not None and each.route.key == state.route.key]
-            policy = next((by for each in answered if (by := askers.of(each)) is not None), None)
-            if policy is not None:
+            found = next(((each, by) for each in answered if (by := askers.of(each)) is not None), None)
+            if found is not None:
                 yield _turning(
-                    policy,
+                    found[1],
                     f"where ACME challenges of {issuer.key} are answered",
                     "",
                     resources=(issuer.key, doors[0].gateway),
                     label=f"this applies to the route that cert-manager makes for {host} at {doors[0].gateway}",
-                    help_=f"fix: let requests for `{_CHALLENGE}` through without a login",
+                    help_=f"fix: let requests for `{CHALLENGE}` through {_from_whom(tracer, found[0])}",
                     field="",
+                    listed=_is_listed(tracer, found[0]),
                 )
             elif answered and all(each.is_cut_off for each in answered):
                 yield _cut_off(issuer, host, answered[0])
-            elif traces and not answered and not any(each.outcome.unknown for each in traces):
-                yield _not_let_in(issuer, state, traces[0])
+            elif not answered and _is_unanswered(tracer, gateways, traces, host):
+                yield _not_let_in(tracer, issuer, state, gateways)
 
 
-def _not_let_in(issuer: Resource, state: RouteState, trace: Trace) -> Finding:
+def _is_listed(tracer: Tracer, trace: Trace) -> bool:
+    """Return whether a request is turned away for the address that it comes from."""
+    if trace.denied is None:
+        return False
+    blind = tracer.trace(trace.request._replace(address=""))
+    return blind.denied is None and any(each.name == CLIENT for each in blind.questions)
+
+
+def _from_whom(tracer: Tracer, trace: Trace) -> str:
+    return (
+        "from every address, since those of the authority are not published"
+        if _is_listed(tracer, trace)
+        else ("without a login")
+    )
+
+
+def _is_unanswered(tracer: Tracer, gateways: set[ResourceKey], traces: list[Trace], host: str) -> bool:
+    """Return whether nobody answers the requests for a host, as far as all ways in were seen: neither the Gateways of
+    the route that cert-manager makes, nor whoever may redirect them there."""
+    states = [tracer.topology.gateway(key) for key in sorted(gateways)]
+    if not gateways or any(each is None for each in states) or any(each.outcome.unknown for each in traces):
+        return False
+    request = Request(host=host, path=f"{CHALLENGE}token", port=80, address=_ANYWHERE)
+    elsewhere = tracer.trace(request).outcome
+    return not elsewhere.unknown and not elsewhere.answered
+
+
+def _not_let_in(tracer: Tracer, issuer: Resource, state: RouteState, gateways: set[ResourceKey]) -> Finding:
     """Return the finding of a route of cert-manager that gets none of the requests."""
+    host = state.hostnames[0]
     causes = (each.message for parent in state.parents for each in parent.candidates if each.message)
-    why = next(causes, trace.outcome.reason)
+    are_open = any(serves(host, each.hostname) for each in _plain(tracer, state))
+    named = listing(sorted({parent.wanted for parent in state.parents}), most=3)
+    why = (next(causes, "") if are_open else "") or f"no listener of {named} takes requests for {host} without TLS"
+    fix = "let the HTTP listener take routes of the namespaces of the Certificates (`allowedRoutes`)"
+    if not are_open:
+        fix = f"have a listener for HTTP on port 80 at {named}, or name one that has it in the issuer's `parentRefs`"
     return Finding(
         RULE,
         "warning",
-        f"ACME challenges of {issuer.key} for {state.hostnames[0]} are not answered",
+        f"ACME challenges of {issuer.key} for {host} are not answered",
         issuer.name_location,
-        resources=(issuer.key, *(() if trace.gateway is None else (trace.gateway,))),
-        label=f"the route that cert-manager makes gets none of them{why and f': {why}'}",
-        help=("fix: let the HTTP listener take routes of the namespaces of the Certificates (`allowedRoutes`)",),
+        resources=(issuer.key, *sorted(gateways)),
+        label=f"the route that cert-manager makes gets none of them: {why}",
+        help=(f"fix: {fix}",),
         field="",
     )
+
+
+def _plain(tracer: Tracer, state: RouteState) -> Iterator[ListenerState]:
+    """Yield the listeners without TLS of what a route names."""
+    for parent in state.parents:
+        gateway = None if parent.gateway is None else tracer.topology.gateway(parent.gateway)
+        for listener in () if gateway is None else tracer.listeners(gateway):
+            if listener.holder.key == parent.wanted and listener.protocol == "HTTP":
+                yield listener
 
 
 def _cut_off(issuer: Resource, host: str, trace: Trace) -> Finding:
@@ -326,8 +345,8 @@ def _cut_off(issuer: Resource, host: str, trace: Trace) -> Finding:
         f"ACME challenges of {issuer.key} for {host} are not answered",
         issuer.name_location,
         resources=(issuer.key, *(() if trace.gateway is None else (trace.gateway,))),
-        label=f"the pod that cert-manager starts listens on {_PORT}: {trace.outcome.reason}",
-        help=(f"fix: let the Gateway connect to pods with the label {next(iter(SOLVER))} on port {_PORT}",),
+        label=f"the pod that cert-manager starts listens on {PORT}: {trace.outcome.reason}",
+        help=(f"fix: let the Gateway connect to pods with the label {next(iter(SOLVER))} on port {PORT}",),
         field="",
     )
 
@@ -339,19 +358,19 @@ def _in_place(simulation: Simulation) -> Iterator[Finding]:
     addChallengePathToIngress.
     """
     for ingress in simulation.world.of_kind(*INGRESS):
-        issuer = next((kind for name, kind in _NAMED_BY if ingress.annotations.get(name)), "")
+        issuer = next((kind for name, kind in NAMED_BY if ingress.annotations.get(name)), "")
         if ingress.annotations.get(IN_PLACE) not in ("true", True) or not issuer:
             continue
         if _is_by_dns(simulation, ingress):
             continue
         tls = map(mapping, sequence(ingress.spec.get("tls")))
         hosts = [host for each in tls for host in texts(each.get("hosts")) if not host.startswith("*")]
-        hosts = [host for host in dict.fromkeys(hosts) if not is_symbolic(host)][:_MOST_HOSTS]
+        hosts = [host for host in dict.fromkeys(hosts) if not is_symbolic(host)][:MOST_HOSTS]
         made = [_with_challenges(ingress, hosts), *_solver_of(ingress)]
         later = simulate(simulation.world.with_resources({each.key: each for each in made}), simulation.catalog)
         tracer = Tracer(with_doors(later), nearest=False)
         for host in hosts:
-            request = Request(host=host, path=f"{_CHALLENGE}token", port=80, address=_ANYWHERE)
+            request = Request(host=host, path=f"{CHALLENGE}token", port=80, address=_ANYWHERE)
             trace = tracer.trace(request)
             if trace.outcome.redirect is not None and trace.outcome.redirect.scheme == "https":
                 trace = tracer.trace(request._replace(scheme="https", port=443, sni=host))
@@ -366,15 +385,16 @@ def _in_place(simulation: Simulation) -> Iterator[Finding]:
                 label=f"{IN_PLACE} has cert-manager answer those for {host} in this Ingress, where it applies",
                 help_="fix: solve challenges by DNS, or give the paths that ask an Ingress of their own",
                 field="",
+                listed=_is_listed(tracer, trace),
             )
             break
 
 
 def _is_by_dns(simulation: Simulation, ingress: Resource) -> bool:
     """Return whether the issuer that an Ingress names was seen, and solves no challenge over HTTP."""
-    for annotation, kind in _NAMED_BY:
+    for annotation, kind in NAMED_BY:
         name = text(ingress.annotations.get(annotation))
-        key = ResourceKey(_CERTIFICATES, kind, "" if kind == "ClusterIssuer" else ingress.key.namespace, name)
+        key = ResourceKey(CERTIFICATES, kind, "" if kind == "ClusterIssuer" else ingress.key.namespace, name)
         issuer = simulation.world.get(key) if name else None
         if issuer is not None:
             solvers = sequence(mapping(issuer.spec.get("acme")).get("solvers"))
@@ -384,13 +404,13 @@ def _is_by_dns(simulation: Simulation, ingress: Resource) -> bool:
 
 def _with_challenges(ingress: Resource, hosts: list[str]) -> Resource:
     """Return an Ingress as it is while cert-manager answers challenges in it."""
-    service = {"name": f"cm-acme-http-solver-{ingress.key.name}", "port": {"number": _PORT}}
-    path = {"path": f"{_CHALLENGE}token", "pathType": "Exact", "backend": {"service": service}}
+    service = {"name": f"cm-acme-http-solver-{ingress.key.name}", "port": {"number": PORT}}
+    path = {"path": f"{CHALLENGE}token", "pathType": "Exact", "backend": {"service": service}}
     rules = [{"host": host, "http": {"paths": [path]}} for host in hosts]
     spec = {**ingress.spec, "rules": [*rules, *sequence(ingress.spec.get("rules"))]}
     return ingress.replaced(body={**ingress.body, "spec": spec})
 
 
 def _solver_of(ingress: Resource) -> Iterator[Resource]:
-    made = _solving(ingress, f"cm-acme-http-solver-{ingress.key.name}", ingress.key.namespace, "", [])
+    made = solving(ingress, f"cm-acme-http-solver-{ingress.key.name}", Challenge("", ingress.key.namespace))
     yield from (each for each in made if each.key.kind != "HTTPRoute")

@@ -108,7 +108,7 @@ def logins_and_challenges(simulation: Simulation) -> bool:
     if any(IN_PLACE in ingress.annotations for ingress in simulation.world.of_kind(*INGRESS)):
         return True
     issuing = any(group == "cert-manager.io" for group, _ in simulation.world.kinds())
-    return bool(hosts) and (issuing or any(map(vouches, simulation.policies.values())))
+    return issuing or (bool(hosts) and any(map(vouches, simulation.policies.values())))
 
 
 def preflights(simulation: Simulation) -> bool:

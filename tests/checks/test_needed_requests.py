@@ -163,8 +163,8 @@ ACROSS = "[{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {f
         (ACROSS % "All", False),
         (ACROSS % "Same", True),
         (ACROSS % "Selector, selector: {matchLabels: {team: none}}", True),
-        ("[{name: http, port: 80, protocol: HTTP, hostname: other.example.com}]", False),  # others may be asked
-        ("[{name: https, port: 8443, protocol: TLS}]", False),
+        ("[{name: http, port: 80, protocol: HTTP, hostname: other.example.com}]", True),
+        ("[{name: https, port: 8443, protocol: TLS}]", True),
     ],
 )
 def test_challenges_whose_route_is_not_let_in(tmp_path: Path, listeners: str, told: bool) -> None:
@@ -175,3 +175,116 @@ def test_challenges_whose_route_is_not_let_in(tmp_path: Path, listeners: str, to
     assert [each.message for each in found] == (
         ["ACME challenges of ClusterIssuer acme for web.example.com are not answered"] if told else []
     )
+
+
+PLAIN = "{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}"
+NAMED = PLAIN.replace("80", "80, hostname: web.example.com")
+SHOWING = "{name: https, port: 443, protocol: HTTPS, hostname: web.example.com, tls: {certificateRefs: [{name: web}]}}"
+PARENTLESS = ACME.replace("parentRefs: [{name: edge, namespace: infra, sectionName: http}]", "")
+
+
+def annotated(kind: str, more: str = "", listeners: str = SHOWING) -> str:
+    """Return a Gateway or a ListenerSet for which cert-manager makes Certificates."""
+    annotations = f"annotations: {{cert-manager.io/cluster-issuer: acme{more}}}"
+    parent = "gatewayClassName: envoy" if kind == "Gateway" else "parentRef: {name: edge, namespace: infra}"
+    spec = f"spec: {{{parent}, listeners: [{listeners}]}}"
+    return worlds.manifest("gateway.networking.k8s.io/v1", kind, "own", "shop", spec, more=annotations)
+
+
+@pytest.mark.parametrize(
+    ("holder", "told"),
+    [
+        (annotated("ListenerSet"), True),
+        (annotated("ListenerSet", listeners=f"{SHOWING}, {PLAIN}"), True),  # the Gateway has that listener itself
+        (
+            annotated("ListenerSet", listeners=f"{SHOWING}, {NAMED}"),
+            False,
+        ),
+        (annotated("ListenerSet", ', acme.cert-manager.io/http01-parentreffallback: "true"'), False),
+        (annotated("Gateway"), True),
+        (annotated("Gateway", listeners=f"{SHOWING}, {PLAIN}"), False),
+        (annotated("Gateway", listeners=SHOWING.replace("web.example.com", "'*.example.com'")), False),
+        (annotated("Gateway", listeners="{name: tls, port: 443, protocol: TLS, tls: {mode: Passthrough}}"), False),
+    ],
+)
+def test_certificates_that_are_made_for_listeners(tmp_path: Path, holder: str, told: bool) -> None:
+    """The route of a challenge names what the Certificate is made for, whatever else the issuer says."""
+    edge = worlds.gateway(listeners=f"[{PLAIN}]", of_class="envoy", more="allowedListeners: {namespaces: {from: All}}")
+    found = needed(tmp_path, ENVOY, edge, SERVICE, PARENTLESS, holder)
+    assert len(found) == told
+    assert all("the route that cert-manager makes gets none of them" in each.label for each in found)
+
+
+def test_parents_that_a_certificate_names(tmp_path: Path) -> None:
+    closed = worlds.gateway("closed", listeners=f"[{SHOWING}]", of_class="envoy")
+    annotations = "annotations: {acme.cert-manager.io/http01-parentrefname: NAME, "
+    annotations += "acme.cert-manager.io/http01-parentrefkind: Gateway, "
+    annotations += "acme.cert-manager.io/http01-parentrefnamespace: infra}"
+    spec = "spec: {secretName: web, dnsNames: [web.example.com], issuerRef: {name: acme, kind: ClusterIssuer}}"
+    for name, told in (("closed", True), ("edge", False)):
+        named = worlds.manifest(
+            "cert-manager.io/v1", "Certificate", "web", "shop", spec, more=annotations.replace("NAME", name)
+        )
+        assert len(needed(tmp_path, ENVOY, closed, GATEWAY, SERVICE, PARENTLESS, named)) == told
+
+
+@pytest.mark.parametrize(
+    ("selector", "told"),
+    [
+        ("dnsZones: [example.com]", False),
+        ("dnsNames: [web.example.com]", False),
+        ("dnsZones: [example.org]", True),
+        ("matchLabels: {by: dns}", True),
+    ],
+)
+def test_the_solver_of_a_host(tmp_path: Path, selector: str, told: bool) -> None:
+    """The most specific selector decides, not the order: DNS proves what its zones hold."""
+    http = "{http01: {gatewayHTTPRoute: {parentRefs: [{name: edge, namespace: infra}]}}}"
+    solvers = f"solvers: [{http}, {{selector: {{{selector}}}, dns01: {{}}}}]"
+    spec = f"spec: {{acme: {{server: 'https://acme.example.org', privateKeySecretRef: {{name: acme}}, {solvers}}}}}"
+    issuer = worlds.manifest("cert-manager.io/v1", "ClusterIssuer", "acme", body=spec)
+    edge = worlds.gateway(listeners=f"[{SHOWING}]", of_class="envoy")
+    assert len(needed(tmp_path, ENVOY, edge, SERVICE, issuer, certificate())) == told
+
+
+LIST = "principal: {clientCIDRs: [203.0.112.0/24]}"
+
+
+@pytest.mark.parametrize(
+    ("envoy_rule", "told"),
+    [
+        (f"authorization: {{defaultAction: Deny, rules: [{{action: Allow, {LIST}}}]}}", True),
+        (f"authorization: {{defaultAction: Allow, rules: [{{action: Deny, {LIST}}}]}}", False),
+        (
+            "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {clientCIDRs: [0.0.0.0/0]}}]}",
+            False,
+        ),
+    ],
+)
+def test_challenges_behind_a_list_of_addresses(tmp_path: Path, envoy_rule: str, told: bool) -> None:
+    wide = worlds.policy(
+        "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "wide", "Gateway/edge", envoy_rule, "infra"
+    )
+    found = needed(tmp_path, ENVOY, GATEWAY, SERVICE, route("app"), ACME, certificate(), wide)
+    said = "lets in some addresses only where ACME challenges of ClusterIssuer acme are answered"
+    assert [each.message for each in found] == ([f"SecurityPolicy infra/wide {said}"] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ("action: ALLOW, rules: [{from: [{source: {ipBlocks: [10.0.0.0/8]}}]}]", True),
+        ("action: DENY, rules: [{from: [{source: {notRemoteIpBlocks: [10.0.0.0/8]}}]}]", True),
+        (
+            (
+                "action: ALLOW, rules: [{from: [{source: {ipBlocks: [10.0.0.0/8]}}]}, "
+                "{to: [{operation: {paths: ['/.well-known/acme-challenge/*']}}]}]"
+            ),
+            False,
+        ),
+    ],
+)
+def test_challenges_behind_addresses_of_a_mesh(tmp_path: Path, rules: str, told: bool) -> None:
+    found = needed(tmp_path, ISTIO, GATEWAY, SERVICE, route("app"), ACME, certificate(), authorization(rules))
+    assert len(found) == told
+    assert all("lets in some addresses only" in each.message for each in found)

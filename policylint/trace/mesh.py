@@ -120,6 +120,8 @@ def past_services(tracer: Tracer, request: Request) -> Trace:
 
 def contenders(tracer: Tracer, request: Request) -> list[RuleCandidate]:
     """Return every match that might take a request for a Service from the same namespace, by precedence."""
+    if request.scheme in _STREAMS:
+        return []
     chosen, _ = _chosen(tracer, service_of(tracer, request), request)
     candidates = _candidates(chosen, request) or ()
     return sorted((each for each in candidates if each.match.grpc == request.grpc), key=lambda each: each.order)

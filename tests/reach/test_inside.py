@@ -249,6 +249,24 @@ def test_clients_with_routes_of_their_own_come_in_by_themselves() -> None:
 
 
 @pytest.mark.parametrize(
+    ("home", "policy", "ends"),
+    [
+        ("shop", ELSEWHERE, ["every request -> allowed"]),
+        ("shop", ONLY_CALLER, ["from infra/caller -> allowed", "from others than infra/caller -> reset"]),
+        ("infra", ONLY_CALLER, ["from infra/* except infra/caller -> reset", "from infra/caller -> allowed"]),
+    ],
+)
+@pytest.mark.parametrize("protocol", ["tcp", "mongo", "tls"])
+def test_rules_of_requests_tell_no_connections_apart(protocol: str, home: str, policy: str, ends: list[str]) -> None:
+    web = service().replace("name: http", f"name: {protocol}-web")
+    apart = (worlds.labelled(name, INJECTED) for name in ("shop", "infra"))
+    behind = deployment("web", "shop"), deployment("client", "infra", "caller")
+    simulation = worlds.simulated(*apart, web, *behind, policy, route("a", home))
+    assert disagreements(simulation, 200)[1] == []
+    assert set(ends) <= set(said(simulation))
+
+
+@pytest.mark.parametrize(
     ("manifests", "strict", "permissive"),
     [
         (

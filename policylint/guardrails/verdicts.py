@@ -36,6 +36,8 @@ from policylint.trace import Asked, Request, Requirements, Tracer
 RULE = "GWP320"
 _MOST_PAIRS = 100_000
 """Pairs of ends that one guardrail asks about; beyond, it is unknown."""
+_ISSUERS = ("issuer", "issuerurl", "issueruri")
+"""Fields of those whose tokens are taken, in lower case: `issuer` (Istio), `issuerUrl` (Kuadrant), `issuerURI`."""
 _UNKNOWN = {
     "unknown": "it is not known which pods the network policies select",
     "in the mesh": "it is not known whether the mesh lets them in",
@@ -440,8 +442,8 @@ def _issuers(spec: object, path: str) -> Iterator[str]:
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
-            if isinstance(value.get("issuer"), str):
-                yield value["issuer"]
+            named = (each for name, each in value.items() if str(name).lower() in _ISSUERS)
+            yield from (each for each in named if isinstance(each, str))
             stack.extend(value.values())
         elif isinstance(value, list):
             stack.extend(value)

@@ -531,7 +531,7 @@ def _answers(trace: Trace, undecided: tuple[str, ...]) -> object:
     judged = {(each.policy, each.decision.answer, each.decision.why) for each in trace.judged}
     placed = {(each.at.path, each.decision.answer, each.decision.why) for each in trace.admissions}
     told = frozenset(said for said in (*judged, *placed) if said[1] != "allowed")
-    asked = tuple((met.backend, met.asks, met.skipped) for met in trace.policies)
+    asked = tuple((id(met.group), met.doubt, met.backend, met.asks, met.skipped) for met in trace.policies)
     return trace.rule, trace.outcome, told, asked, trace.filters_asking, undecided
 
 

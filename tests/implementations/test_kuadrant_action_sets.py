@@ -9,8 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from policylint.compare import compare, pair_sides
+from policylint.guardrails import guardrails, verdicts
 from policylint.reach import all_ways, asked
 from policylint.report.list.listing import ListRequest, entries
 from policylint.simulation import Simulation
@@ -28,7 +30,8 @@ EDGE = gateway(
 )
 TO = "backendRefs: [{name: checkout, port: 80}]"
 SHOP = "hostnames: [shop.example.com]"
-JWT = "jwt: {issuerUrl: 'https://id.example.com'}"
+ID = "https://id.example.com"
+JWT = f"jwt: {{issuerUrl: '{ID}'}}"
 
 
 def login(name: str, target: str, namespace: str = "infra", way: str = JWT) -> str:
@@ -154,6 +157,27 @@ def test_reach_tells_the_hosts_of_other_listeners_apart(tmp_path: Path) -> None:
     said = {way.requests: asked(requirements, way, "authentication").state for way in ways}
     assert set(said.values()) == {"open", "asked"}, said
     assert [requests for requests, state in said.items() if state == "asked"] == ["host: not api.example.com"]
+
+
+@pytest.mark.parametrize(
+    ("issuer", "state"), [("https://other.example.com", "broken"), ("https://id.example.com", "holds")]
+)
+def test_policies_that_ask_alike_are_told_apart(tmp_path: Path, issuer: str, state: str) -> None:
+    wide = route("wide", parents=at("http"), more=f"hostnames: ['*.example.com'], {rules(path('/'))}")
+    narrow = route("narrow", parents=at("api"), more=f"hostnames: [api.example.com], {rules(path('/'))}")
+    logins = login("a", "HTTPRoute/wide", "shop"), login("b", "HTTPRoute/narrow", "shop", JWT.replace(ID, issuer))
+    simulation = opened(tmp_path, wide, narrow, *logins)
+    requirements = Requirements(Tracer(simulation))
+    ways = [each for each in all_ways(simulation) if each.entry.port == 80 and each.taken]
+    said = {each.requests: str(asked(requirements, each, "authentication")) for each in ways}
+    assert said == {
+        "host: not api.example.com": "authentication by shop/a",
+        "host: api.example.com": "authentication by shop/b",
+    }
+    rail = f"{{name: x, ask: {{issuer: '{ID}'}}, requests: {{route: shop/wide}}}}"
+    (verdict,) = verdicts(simulation, guardrails([yaml.safe_load(rail)]))
+    assert verdict.state == state
+    assert disagreements(simulation) == []
 
 
 def test_what_acts_on_others_is_listed_there(tmp_path: Path) -> None:

@@ -21,11 +21,6 @@ _KINDS = {
     "startup": "restarts the container",
 }
 """What the kubelet does about pods of which a probe fails, by kind of probe."""
-_LETS_REQUEST = "let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)"
-_LETS_CALL = (
-    "let the addresses of nodes in at a Server of the port (an AuthorizationPolicy with a NetworkAuthentication), or "
-    "probe by HTTP, which is let in by default"
-)
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -39,24 +34,30 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for pointer, name, get in _probes(workload):
                 is_call = pointer[-1] == "grpc"
                 call = _call(workload, _health_check(get) if is_call else get, "POST" if is_call else "GET")
-                answers = (mesh.admit_probe(call, _place(workload), groups, world) for mesh, groups in asked)
-                denied = next((each for each in answers if each is not None and each.answer == "denied"), None)
-                if denied is not None:
+                answers = ((mesh, mesh.admit_probe(call, _place(workload), groups, world)) for mesh, groups in asked)
+                for mesh, denied in answers:
+                    if denied is None or denied.answer != "denied":
+                        continue
                     is_bare = not is_call and not (text(get.get("path")) or "/").startswith("/")
-                    fix = _LETS_CALL if is_call else _LETS_REQUEST
+                    fix = mesh.letting_probes_in(is_call=is_call)
                     if is_bare:
                         fix = f"write `path: {call.path}`: proxies let in only probes whose path begins with a slash"
                     yield _finding(simulation, workload, pointer, name, call, denied, f"fix: {fix}")
+                    break
 
 
 def _probes(workload: Resource) -> Iterator[tuple[Pointer, str, dict[str, object]]]:
-    """Yield the probes of the containers by HTTP and gRPC: where they stand in the pod's spec, kind and request."""
-    for index, container in enumerate(map(mapping, sequence(pod_spec(workload).get("containers")))):
-        for name in _KINDS:
-            probe = mapping(container.get(f"{name}Probe"))
-            for by in ("httpGet", "grpc"):
-                if get := mapping(probe.get(by)):
-                    yield ("containers", index, f"{name}Probe", by), name, dict(get)
+    """Yield the probes of the containers by HTTP and gRPC: where they stand in the pod's spec, kind and request.
+
+    Of those that run before the others, the ones that stay (`restartPolicy: Always`) may have probes alone.
+    """
+    for field in ("containers", "initContainers"):
+        for index, container in enumerate(map(mapping, sequence(pod_spec(workload).get(field)))):
+            for name in _KINDS:
+                probe = mapping(container.get(f"{name}Probe"))
+                for by in ("httpGet", "grpc"):
+                    if get := mapping(probe.get(by)):
+                        yield (field, index, f"{name}Probe", by), name, dict(get)
 
 
 def _place(workload: Resource) -> Checkpoint:
@@ -77,7 +78,10 @@ def _call(workload: Resource, get: dict[str, object], method: str) -> RequestFac
     sent = request({"method": method, "host": "pod", "path": path, "headers": headers})
     port = container_port(workload, get.get("port"))
     lowered = {name.lower(): value for name, value in headers.items()}
-    return RequestFacts(method, "", path, lowered, port, sender=Client(None, "", ""), taker=taker(sent, []))
+    scheme = (text(get.get("scheme")) or "HTTP").lower()
+    return RequestFacts(
+        method, "", path, lowered, port, sender=Client(None, "", ""), taker=taker(sent, []), scheme=scheme
+    )
 
 
 def _finding(

@@ -104,3 +104,58 @@ def test_probes_without_a_server_meet_the_default_policy(probe: str, default: st
 def test_a_server_lets_no_call_in_by_default(protocol: str, access: str, turned_away: int) -> None:
     closed = server(protocol).replace("proxyProtocol", f"accessPolicy: {access}, proxyProtocol")
     assert len(list(run(simulated(pods("Deployment", GRPC), closed), select={"GWP311"}))) == turned_away
+
+
+AS_THEY_ARE = 'sidecar.istio.io/rewriteAppHTTPProbers: "false"'
+
+
+def in_istio(probe: str, annotations: str = AS_THEY_ARE, field: str = "containers") -> str:
+    """Return a workload with a sidecar."""
+    said = f"annotations: {{{annotations}}}"
+    own = f"{{name: web, ports: [{{name: http, containerPort: 8080}}], {probe}}}"
+    also = "" if field == "containers" else "containers: [{name: app}], "
+    labels = "labels: {app: web, sidecar.istio.io/inject: 'true'}"
+    template = f"{{metadata: {{{labels}, {said}}}, spec: {{{also}{field}: [{own}]}}}}"
+    body = f"spec: {{selector: {{matchLabels: {{app: web}}}}, template: {template}}}"
+    return worlds.manifest("apps/v1", "Deployment", "web", "shop", body)
+
+
+def mutual(mode: str, more: str = "") -> str:
+    body = f"spec: {{selector: {{matchLabels: {{app: web}}}}, mtls: {{mode: {mode}}}{more}}}"
+    return worlds.manifest("security.istio.io/v1", "PeerAuthentication", "web", "shop", body)
+
+
+def allowing(rule: str) -> str:
+    body = f"spec: {{selector: {{matchLabels: {{app: web}}}}, rules: [{rule}]}}"
+    return worlds.manifest("security.istio.io/v1", "AuthorizationPolicy", "web", "shop", body)
+
+
+SHOWN = f'{AS_THEY_ARE}, traffic.sidecar.istio.io/excludeInboundPorts: "8080"'
+OVER_TLS = "livenessProbe: {httpGet: {path: /live, port: 8080, scheme: HTTPS}}"
+
+
+@pytest.mark.parametrize(
+    ("world", "turned_away"),
+    [
+        ((in_istio(READY), mutual("STRICT")), 1),
+        ((in_istio(f"{READY}, {LIVE}"), mutual("STRICT")), 2),
+        ((in_istio(GRPC), mutual("STRICT")), 1),
+        ((in_istio(OVER_TLS), mutual("STRICT")), 1),
+        ((in_istio(f"restartPolicy: Always, {READY}", field="initContainers"), mutual("STRICT")), 1),
+        ((in_istio("readinessProbe: {tcpSocket: {port: http}}"), mutual("STRICT")), 0),  # Envoy takes the connection
+        ((in_istio("readinessProbe: {exec: {command: [ok]}}"), mutual("STRICT")), 0),
+        ((in_istio(READY), mutual("PERMISSIVE")), 0),
+        ((in_istio(READY), mutual("STRICT", ", portLevelMtls: {8080: {mode: PERMISSIVE}}")), 0),
+        ((in_istio(READY), mutual("PERMISSIVE", ", portLevelMtls: {8080: {mode: STRICT}}")), 1),
+        ((in_istio(READY, SHOWN), mutual("STRICT")), 0),
+        ((in_istio(READY, 'sidecar.istio.io/rewriteAppHTTPProbers: "true"'), mutual("STRICT")), 0),
+        ((in_istio(READY, "team: web"), mutual("STRICT")), 0),  # the injector rewrites them by default
+        ((in_istio(READY), allowing("{to: [{operation: {paths: [/api/*]}}]}")), 1),
+        ((in_istio(READY), allowing("{to: [{operation: {paths: [/ready]}}]}")), 0),
+        ((in_istio(READY), allowing("{from: [{source: {principals: ['*']}}]}")), 1),
+    ],
+)
+def test_probes_that_istio_does_not_rewrite(world: tuple[str, ...], turned_away: int) -> None:
+    found = list(run(simulated(*world), select={"GWP311"}))
+    assert len(found) == turned_away
+    assert all("rewriteAppHTTPProbers" in each.help[0] for each in found)

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
 
 _HBONE = 15008
 """The port of the tunnel between ztunnels."""
+_REWRITES = "sidecar.istio.io/rewriteAppHTTPProbers"
 _XDS = 15012
 """The port of istiod that sidecars ask for their configuration and their certificates."""
 
@@ -323,6 +324,21 @@ class Istio(Implementation):
         if other is not None and other.answer == "denied":
             return decision
         return decision.if_so(f"whether it goes through waypoint {second.waypoint.path}, as {second.percent} % do")
+
+    def admit_probe(
+        self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World
+    ) -> Decision | None:
+        """Return what the sidecar answers a probe that the injector leaves as it is; it has all others come by itself.
+
+        Source: pkg/kube/inject/app_probe.go, ShouldRewriteAppHTTPProbers (all kinds of probes go by that annotation).
+        """
+        proxy = world.once(Mesh).proxy(hop.resource.key)
+        if proxy is None or proxy.ambient or text(proxy.annotations.get(_REWRITES)) not in labels.UNTRUE:
+            return None
+        return self.admit(call._replace(stream=call.scheme == "https"), hop, groups, world)
+
+    def letting_probes_in(self, *, is_call: bool) -> str:  # noqa: ARG002
+        return f"have probes sent to the sidecar (leave `{_REWRITES}` out), or probe by a command"
 
     def _admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
         if self._groups is not groups:

@@ -49,6 +49,7 @@ DRY_RUN = "istio.io/dry-run"
 PROXY_ANNOTATION = "proxy.istio.io/config"
 IGNORE_ATTACHMENT = "istio.io/ignore-policy-attachment"
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
+UNTRUE = ("0", "f", "F", "false", "FALSE", "False")
 
 DEFAULT_REVISION = "default"
 """The tag that every installation has, and the revision of one that states none."""

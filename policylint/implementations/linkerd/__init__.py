@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
 
+_LETS_REQUEST = "let the probe's path in, without an identity (an HTTPRoute and a NetworkAuthentication for it)"
+_LETS_CALL = (
+    "let the addresses of nodes in at a Server of the port (an AuthorizationPolicy with a NetworkAuthentication), or "
+    "probe by HTTP, which is let in by default"
+)
 _AUTHORIZATION = "AuthorizationPolicy"
 _INBOUND = 4143
 """The port of the proxies that are the target of connections."""
@@ -104,6 +109,9 @@ class Linkerd(Implementation):
         Source: linkerd.io, «Authorization Policy», «Default authorizations»; linkerd/linkerd2#8945.
         """
         return self.admit(call, hop, groups, world)
+
+    def letting_probes_in(self, *, is_call: bool) -> str:
+        return _LETS_CALL if is_call else _LETS_REQUEST
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return the groups; proxies are told of rate limits for HTTP alone (grpc/src/inbound.rs @ 01afd2304)."""

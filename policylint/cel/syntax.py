@@ -85,11 +85,22 @@ def is_expression(text: str) -> bool:
 
 
 def tree(text: str) -> Tree | None:
-    """Return the tree of an expression, None where the text is none."""
+    """Return the tree of an expression, None where the text is none; of one that is too deep to be read as a tree, like
+    10,000 sums, that it is unknown."""
     try:
-        return _Parser(text).whole()
+        said = _Parser(text).whole()
     except _SyntaxError:
         return None
+    return said if len(text) <= _DEEPEST or _is_shallow(said) else ["unknown"]
+
+
+def _is_shallow(said: Tree) -> bool:
+    level = [said]
+    for _ in range(_DEEPEST):
+        level = [part for node in level if isinstance(node, list) and node[0] != "=" for part in node[1:]]
+        if not level:
+            return True
+    return False
 
 
 def free_names(tree: Tree) -> set[str]:

@@ -86,7 +86,8 @@ def _notes(old: Resource, new: Resource) -> Iterator[str]:
 def _read(old: Any, new: Any, what: str, *, inside: bool) -> Iterator[str]:
     was, now = mapping(old), mapping(new)
     for name in dict.fromkeys((*was, *now)):
-        if not same_value(str(was.get(name)), str(now.get(name))) and _is_read(str(name), inside=inside):
+        unset = _unset().get(str(name))
+        if not same_value(str(was.get(name, unset)), str(now.get(name, unset))) and _is_read(str(name), inside=inside):
             yield f"{what.removesuffix('s')} {name}"
 
 
@@ -116,6 +117,12 @@ def _places(resource: Resource) -> Iterator[tuple[str, ...]]:
         yield ("metadata", "labels")
     if kind[1] == "Gateway":
         yield ("spec", "infrastructure", "annotations")
+
+
+@lru_cache(maxsize=1)
+def _unset() -> Mapping[str, str]:
+    """Return what annotations say where they are left out."""
+    return mapping(mapping(table().get("carried")).get("defaults"))
 
 
 @lru_cache(maxsize=1024)

@@ -1,5 +1,5 @@
 """Whether two values say the same, however they are written: `60s` and `1m`, `1Gi` and `1024Mi`, networks in halves,
-blanks at ends."""
+blanks at ends, and expressions in fields that hold them: in other quotes, with other blanks, terms in another order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from policylint.spaces.addresses import cidr, joined
 
 _SUFFIXES = ("k", "M", "G", "i")
 """How quantities end that other ones may equal: `1Gi` is `1024Mi`."""
+_EXPRESSIONS = frozenset({"booleanExpr", "cel", "celExpression", "expression", "matchExpressions", "predicate"})
+"""Fields whose texts are expressions of CEL, or of names that `&&` and `||` connect."""
 
 
-def same_value(left: Any, right: Any) -> bool:
-    """Return whether two values are equal as JSON has it, `1` is not `true`, or say the same."""
-    return encoded(left) == encoded(right) or encoded(meaning(left)) == encoded(meaning(right))
+def same_value(left: Any, right: Any, field: str = "") -> bool:
+    """Return whether two values are equal as JSON has it, `1` is not `true`, or say the same.
+
+    Args:
+        field: the name of the field that holds them.
+    """
+    return encoded(left) == encoded(right) or encoded(meaning(left, field)) == encoded(meaning(right, field))
 
 
 def encoded(value: object) -> str:
@@ -23,14 +29,22 @@ def encoded(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def meaning(value: Any) -> Any:
-    """Return a value as one of all that say the same."""
+def meaning(value: Any, field: str = "") -> Any:
+    """Return a value as one of all that say the same.
+
+    Args:
+        field: the name of the field that holds it.
+    """
     if isinstance(value, dict):
-        return {name: meaning(inner) for name, inner in value.items()}
+        return {name: meaning(inner, str(name)) for name, inner in value.items()}
     if isinstance(value, list):
-        return _addresses(value) or [meaning(each) for each in value]
+        return _addresses(value) or [meaning(each, field) for each in value]
     if not isinstance(value, str):
         return value
+    if field in _EXPRESSIONS:
+        return _expression(value)
+    if field == "rego":
+        return _rego(value)
     length = milliseconds(value)
     if length is not None:
         return f"{length}ms"
@@ -41,10 +55,22 @@ def meaning(value: Any) -> Any:
     return "\n".join(line.rstrip() for line in value.rstrip().split("\n"))
 
 
-def same_addresses(left: list[Any], right: list[Any]) -> bool:
-    """Tell whether two lists of networks hold the same addresses."""
-    was, now = _addresses(left), _addresses(right)
-    return bool(was) and was == now
+def _expression(value: str) -> Any:
+    """Return what an expression says, a text that is none as it is."""
+    from policylint.cel.implication import canonical
+
+    said = canonical(value)
+    return value.strip() if said is None else said
+
+
+def _rego(value: str) -> str:
+    """Return a module of Rego without its comments, indents and empty lines, as it is where a string may hold a `#` or
+    run over lines. https://www.openpolicyagent.org/docs/policy-language «Comments», «Strings»"""
+    lines = value.splitlines()
+    if "`" in value or any('"' in line.partition("#")[0] and "#" in line for line in lines):
+        return value.rstrip()
+    bare = (" ".join(line.partition("#")[0].split()) if '"' not in line else line.strip() for line in lines)
+    return "\n".join(line for line in bare if line)
 
 
 def _addresses(listed: list[Any]) -> list[str]:
@@ -55,4 +81,4 @@ def _addresses(listed: list[Any]) -> list[str]:
     return [] if None in ranges else [str(each) for each in joined(filter(None, ranges))]
 
 
-__all__ = ["encoded", "meaning", "same_addresses", "same_value"]
+__all__ = ["encoded", "meaning", "same_value"]

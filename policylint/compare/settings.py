@@ -34,7 +34,7 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
         else:
             change: SettingChangeKind = "unchanged"
             former = {sides.pairing.key(source.policy) for source in sources_before}
-            if not same_value(old_value, new_value):
+            if not same_value(old_value, new_value, name):
                 change = "changed"
             elif former != {source.policy for source in sources_after}:
                 change = "moved"

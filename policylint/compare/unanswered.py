@@ -246,7 +246,7 @@ def _differing(old: Any, new: Any, above: Pointer, *, decides: bool = False) -> 
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:
                 yield from _differing(one, other, (*above, number), decides=decides)
-    elif not same_value(old, new):
+    elif not same_value(old, new, _name(above)):
         yield above
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from policylint.cel.syntax import tree
+from policylint.cel.syntax import called, free_names, tree
 
 
 def field(*steps: str) -> Any:
@@ -45,6 +45,15 @@ def test_trees(text: str, expected: Any) -> None:
 def test_reserved_words_name_fields_and_nothing_else(text: str) -> None:
     """As cel-go has it: `as they *are* valid field names`; constants and `in` are none."""
     assert tree(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["a" + ".a" * 20_000, "a" + " + a" * 20_000, "a" + "[0]" * 20_000, "a" + ".b()" * 9_000]
+)
+def test_what_is_too_deep_for_a_tree_is_unknown(text: str) -> None:
+    """Whoever walks a tree calls itself at each level: one text of a stranger ended the simulation."""
+    assert tree(text) == ["unknown"]
+    assert not free_names(tree(text)) and not called(tree(text))
 
 
 def test_a_chain_is_flat_however_long_it_is() -> None:

@@ -61,6 +61,8 @@ NGINX = "nginx.ingress.kubernetes.io"
 TOLD = [
     (ingress(f"{NGINX}/cors-allow-origin: 'https://a'"), ingress(f"{NGINX}/cors-allow-origin: '*'"), "annotation "),
     (ingress("haproxy.org/ssl-ciphers: A"), ingress(), "annotation haproxy.org/ssl-ciphers"),
+    (ingress(), ingress("alb.ingress.kubernetes.io/scheme: internet-facing"), "annotation alb.ingress"),
+    (ingress(f"{NGINX}/auth-tls-verify-depth: '2'"), ingress(), f"annotation {NGINX}/auth-tls"),
     (ingress("example.com/guard: a"), ingress("example.com/guard: b"), "annotation example.com/guard"),
     (ingress(), ingress(tls="[{hosts: [a.example.com, b.example.com], secretName: other}]"), "spec.tls"),
     (GATEWAY, GATEWAY.replace("name: ca}", "name: other}"), "spec.tls"),
@@ -114,6 +116,11 @@ SILENT = [
     (pods("config.linkerd.io/proxy-cpu-request: 1m"), pods("config.linkerd.io/proxy-cpu-request: 2m")),
     (GATEWAY, GATEWAY.replace("addresses:", "infrastructure: {annotations: {team: edge}}, addresses:")),
     (pods("prometheus.io/scrape: 'true'"), pods("prometheus.io/scrape: 'false'")),
+    # what they say where they are left out
+    (ingress(f"{NGINX}/satisfy: all"), ingress()),
+    (ingress(), ingress(f"{NGINX}/backend-protocol: HTTP")),
+    (ingress("alb.ingress.kubernetes.io/scheme: internal"), ingress()),
+    (ingress(), ingress("nginx.org/redirect-to-https: 'False'")),
 ]
 
 

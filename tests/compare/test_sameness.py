@@ -51,6 +51,42 @@ def test_it_says_something_else(left: Any, right: Any) -> None:
     assert not same_value(left, right)
 
 
+EXPRESSIONS: list[tuple[str, str, str]] = [
+    ("predicate", "request.path == '/a'", 'request.path=="/a"'),
+    ("cel", "a && b && c", "c && (a && b)"),
+    ("expression", "(request.headers['x'])", 'request.headers["x"]'),
+    ("matchExpressions", "a || b // either", "b || a"),
+    ("booleanExpr", "(jwt && opa) || keys", "keys || (opa && jwt)"),
+    ("rego", "# who\nallow {\n    x == 1 # one\n}\n", "allow {\n  x == 1\n\n}"),
+]
+OTHER_EXPRESSIONS: list[tuple[str, str, str]] = [
+    ("header", "'a'", '"a"'),
+    ("predicate", "a && b || c", "a && (b || c)"),
+    ("predicate", "a < b", "b < a"),
+    ("predicate", "a == 'x '", "a == 'x'"),
+    ("predicate", "a == null", "a == b'null'"),
+    ("predicate", "a ? b : c", "a ? c : b"),
+    ("expression", "not, an expression", "not an expression"),
+    ("rego", 'x == "a # b"', 'x == "a # c"'),
+    ("rego", "x == `a\n# b`", "x == `a\n# c`"),
+    ("rego", "allow { x }", "allow {\nx }"),
+    ("rego", 'x == "a  b"', 'x == "a b"'),
+]
+
+
+@pytest.mark.parametrize(("field", "left", "right"), EXPRESSIONS)
+def test_an_expression_says_the_same(field: str, left: str, right: str) -> None:
+    assert same_value(left, right, field)
+    assert same_value([{field: [left]}], [{field: [right]}])
+    assert not same_value({"other": left}, {"other": right})
+
+
+@pytest.mark.parametrize(("field", "left", "right"), OTHER_EXPRESSIONS)
+def test_an_expression_says_something_else(field: str, left: str, right: str) -> None:
+    assert not same_value(left, right, field)
+    assert not same_value({field: left}, {field: right})
+
+
 WORLD = [
     labelled("infra"),
     labelled("shop"),

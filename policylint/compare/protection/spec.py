@@ -251,15 +251,32 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         if was == now:  # another realm of the same server has other users
             was, now = _realm(before), _realm(after)
         return f"goes from {was} to {now}" if was and now and was != now else ""
-    if same_value(before, after) or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
+    field = next(step for step in reversed(weak.path.split(".")) if step != "*")
+    if same_value(before, after, field) or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
         return ""  # of a list, or labels, that only gain or lose entries other words speak
+    if weak.anchor != "value" and _is_narrower(weak.anchor, before, after):
+        return ""
     documents = _held(before), _held(after)
     if None not in documents and (documents[0] == documents[1] or _is_stricter(weak, *documents)):
         return ""  # the same, written otherwise, or one that grants no more and denies no less
-    if _terms(before) == _terms(after):
-        return ""  # in another order
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is a different text"
+
+
+def _is_narrower(anchor: str, before: Any, after: Any) -> bool:
+    """Tell whether expressions show by their terms that they let no request in that others did not let in."""
+    from policylint.cel.implication import canonical, implies
+
+    was, now = (
+        [canonical(text(each)) for each in (value if isinstance(value, list) else [value])] for value in (before, after)
+    )
+    if None in was or None in now:
+        return False
+    if anchor == "grant":
+        return all(any(implies(each, former) for former in was) for each in now)
+    if anchor == "demand":
+        return all(any(implies(each, former) for each in now) for former in was)
+    return all(any(implies(former, each) for each in now) for former in was)
 
 
 def _is_stricter(weak: Weakness, before: Any, after: Any) -> bool:
@@ -281,13 +298,6 @@ def _is_stricter(weak: Weakness, before: Any, after: Any) -> bool:
 
 def _grants(weak: Weakness, entry: Any) -> bool:
     return all(mapping(entry).get(field) == value for field, value in weak.entries.items())
-
-
-def _terms(value: Any) -> list[str] | str:
-    """Return the sorted words of an expression whose terms may stand in any order, any other text as it is."""
-    words = value.split() if isinstance(value, str) else []
-    operators = {word for word in words if word in ("&&", "||")}
-    return sorted(words) if len(operators) == 1 and words[1::2] == words[1:2] * (len(words) // 2) else text(value)
 
 
 def _is_mixed(before: list[Any] | dict[str, Any], after: Any) -> bool:

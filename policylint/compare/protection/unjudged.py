@@ -17,7 +17,7 @@ from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.selected import selected_otherwise
 from policylint.compare.protection.spec import ranked, weakenings
-from policylint.compare.sameness import encoded, same_addresses
+from policylint.compare.sameness import encoded, same_value
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping
 from policylint.model.weakness import Weakness
@@ -271,7 +271,7 @@ def _bearing(
                 if idle or _is_default(str(name), old, new):
                     continue
                 below = bears or _bears_by_name(words, str(name))
-                if not _is_same(old.get(name), new.get(name)):
+                if not _is_same(old.get(name), new.get(name), str(name)):
                     stack.append((old.get(name), new.get(name), (*above, name), below))
                 elif programs and below and _IN_ORDER.fullmatch(str(name)) and _is_turned(old[name], new[name]):
                     yield (*above, name)
@@ -304,14 +304,14 @@ def _name(entry: Any) -> str:
     return str(entry.get("name") or entry.get("key") or entry.get("id") or "")
 
 
-def _is_same(old: Any, new: Any) -> bool:
+def _is_same(old: Any, new: Any, field: str) -> bool:
     """Tell whether two values mean the same, however they are written."""
-    if old == new or (not isinstance(old, (dict, list)) and str(old) == str(new) and old is not None):
+    if same_value(old, new, field) or (not isinstance(old, (dict, list)) and str(old) == str(new) and old is not None):
         return True
     if isinstance(old, str) and isinstance(new, str):
         return bool(_plain(old) == _plain(new)) or _is_expression(old, new)
     if isinstance(old, list) and isinstance(new, list):
-        return sorted(map(_text, old)) == sorted(map(_text, new)) or same_addresses(old, new)
+        return sorted(map(_text, old)) == sorted(map(_text, new))
     return False
 
 

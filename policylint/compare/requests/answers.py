@@ -225,7 +225,7 @@ class Answers:
         for met in trace.policies:
             for ask in met.asks:
                 spec = met.group.effective.spec
-                value = _text(value_at(spec, tuple(ask.path.split("."))))
+                value = _text(value_at(spec, tuple(ask.path.split("."))), ask.path.rpartition(".")[2])
                 asking = Demanded(met.group.kind, ask.path, ask.must, value, spec, met.group)
                 demands[ask.purpose][met.group.kind.kind, ask.path, met.backend] = asking
         return RequestAnswer(
@@ -249,7 +249,11 @@ class Answers:
         gone = {str(each.wanted) for each in trace.extensions if each.wanted in self._lacking and _is_left_out(each)}
         if gone.issuperset(trace.may_ask):
             return ()
-        said = [(setting, _text(value)) for met in trace.policies for setting, value in met.unread]
+        said = [
+            (setting, _text(value, setting.rpartition(".")[2]))
+            for met in trace.policies
+            for setting, value in met.unread
+        ]
         return (*trace.may_ask, *said, *((each.wanted, each.says) for each in trace.extensions if each.may_ask))
 
     def _rest(self, way: WayIn) -> tuple[object, ...]:
@@ -336,8 +340,8 @@ def _without(value: Any, steps: list[str]) -> Any:
     return {**left, steps[0]: rest} if rest else left
 
 
-def _text(value: object) -> str:
-    return encoded(meaning(value))
+def _text(value: object, field: str = "") -> str:
+    return encoded(meaning(value, field))
 
 
 def _end(trace: Trace) -> tuple[object, ...]:

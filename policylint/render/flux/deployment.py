@@ -379,10 +379,20 @@ class Cluster:
         known = self._config_maps.get((namespace, name))
         if known is not None:
             return known.body
-        for path, body in self._tree.config_maps(name):
-            if not self._prefix or path.startswith(f"{self._prefix}/"):
-                return body
-        return {}
+        fetched = (
+            each for each in self._tree.config_maps(name) if not self._prefix or self._holds(self._prefix, each[0])
+        )
+        return min(fetched, key=lambda each: self._distance(each[0]), default=("", {}))[1]
+
+    def _distance(self, path: str) -> int:
+        """Return how far a file is from what the cluster syncs: 0 in it, 2 where nobody deploys it by its name."""
+        if any(self._holds(directory, path) for directory in self._directories):
+            return 0
+        return 1 if self._tree.is_live(path) else 2
+
+    @staticmethod
+    def _holds(directory: str, path: str) -> bool:
+        return not directory or path.startswith(f"{directory}/")
 
     def _check_paths(self) -> None:
         """Record the Kustomizations that deploy nothing because their path is not there, if it must be in this tree."""

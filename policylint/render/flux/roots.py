@@ -25,6 +25,7 @@ _GENERIC = frozenset(
 _NOWHERE = "${"
 """The directory of a Kustomization whose path holds a variable."""
 _MARKS = frozenset({"clusters", "cluster", "flux", "flux-system"})
+_SOURCES = frozenset({"GitRepository", "OCIRepository", "Bucket"})
 
 
 class ClusterRoot(NamedTuple):
@@ -38,11 +39,13 @@ class ClusterRoot(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A Flux Kustomization: the file it stands in, the directory it deploys, and where its artifact begins."""
+    """A Flux Kustomization: the file it stands in, the directory it deploys, where its artifact begins, and kind and
+    name of that."""
 
     file: str
     path: str
     prefix: str
+    source: tuple[str, str]
 
 
 def live_manifests(tree: Tree, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Manifest]]:
@@ -75,6 +78,7 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
         groups[cluster_name(tree.below_base(directory)), prefix].add(directory)
     for home, (directory, prefix) in moved.items():
         groups[cluster_name(tree.below_base(home)), prefix].add(directory)
+    groups = _with_shared(groups, candidates, tree)
     names: Counter[str] = Counter()
     roots = []
     for (name, prefix), directories in sorted(groups.items()):
@@ -91,11 +95,35 @@ def _moved(candidates: Collection[_Candidate], tree: Tree) -> dict[str, tuple[st
     """Return what is synced instead of the directories that `flux bootstrap` was told to sync, by these: its own
     Kustomization, in `flux-system/gotk-sync.yaml` there, has another path by now."""
     found = {}
-    for file, path, prefix in candidates:
+    for file, path, prefix, _ in candidates:
         home = file.removesuffix(f"/{BOOTSTRAPPED}")
         if home != file and not is_below(file, path) and tree.is_directory(path):
             found[home] = (path, prefix)
     return found
+
+
+def _with_shared(
+    groups: Mapping[tuple[str, str], set[str]], candidates: Collection[_Candidate], tree: Tree
+) -> dict[tuple[str, str], set[str]]:
+    """Return the directories of clusters, by name and prefix, with those that several of them have in common: what
+    syncs itself from a source that another one makes is on the cluster of that one, which is none by itself."""
+    synced = {directory for directories in groups.values() for directory in directories}
+    asking = {each.path: each.source for each in candidates if each.path in synced and is_below(each.file, each.path)}
+    made: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for path, manifest in live_manifests(tree, lambda body: body.get("kind") in _SOURCES) if len(asking) > 1 else ():
+        if manifest.kind in _SOURCES:
+            made[manifest.kind, manifest.name].update(synced.intersection(directories_above(path)))
+    shared = {}
+    for directory, source in asking.items():
+        makers = made.get(source, set())
+        if directory not in makers and len(makers) == 1:
+            shared[directory] = next(iter(makers))
+    taken = {*shared.values()} - shared.keys()
+    return {
+        key: directories | {shared[each] for each in directories if shared.get(each) in taken}
+        for key, directories in groups.items()
+        if not directories <= taken
+    }
 
 
 def _syncs_another(directory: str, syncs: Mapping[tuple[str, str], Sync], tree: Tree) -> bool:
@@ -241,10 +269,15 @@ def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
     for path, manifest in live_manifests(tree, is_kustomization):
         if is_kustomization(manifest.body) and manifest.spec.get("sourceRef") and manifest.metadata.get("name"):
             written = text(manifest.spec.get("path"))
-            of_artifact = mapping(manifest.spec["sourceRef"]).get("kind") == "ExternalArtifact"
-            directory = (_NOWHERE, "") if of_artifact or is_symbolic(written) else tree.placed(path, written)
+            reference = mapping(manifest.spec["sourceRef"])
+            source = (text(reference.get("kind")), text(reference.get("name")))
+            directory = (
+                (_NOWHERE, "")
+                if source[0] == "ExternalArtifact" or is_symbolic(written)
+                else tree.placed(path, written)
+            )
             if directory is not None:
-                yield _Candidate(path, *directory)
+                yield _Candidate(path, *directory, source)
 
 
 def outermost(path: str, takers: Mapping[str, Collection[str]], budget: Budget) -> set[str]:
@@ -268,12 +301,13 @@ def outermost(path: str, takers: Mapping[str, Collection[str]], budget: Budget) 
 
 def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """Return the directories of Kustomizations that no other one's path takes in; where other kustomizations take such
-    a directory in, as overlays do with a base, those. Where some are called as clusters are, the rest comes apart."""
+    a directory in, as overlays do with a base, those. Where some are called as clusters are, the rest comes apart, but
+    for what syncs itself: somebody applied it for that."""
     roots: set[tuple[str, str]] = set()
     marked: set[tuple[str, str]] = set()
     paths = {candidate.path for candidate in candidates}
     chosen = {path.rpartition("/")[0] for path in tree.takers if path.endswith((".yaml", ".yml"))}
-    for file, own_path, prefix in candidates:
+    for file, own_path, prefix, _ in candidates:
         deploys_itself = is_below(file, own_path)
         others = (path for path in directories_above(file) if path in paths and path != own_path)
         if any(not (deploys_itself and is_below(path, own_path)) for path in others):
@@ -286,6 +320,6 @@ def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str,
                     continue  # those who take in the files beside it leave it out
                 places = outermost(file if file in tree.takers else directory, tree.takers, tree.budget)
         roots.update((place, prefix) for place in places)
-        if _MARKS & set(file.split("/")[:-1]):
+        if deploys_itself or _MARKS & set(file.split("/")[:-1]):
             marked.update((place, prefix) for place in places)
     return (marked, roots - marked) if marked else (roots, set())

@@ -125,7 +125,7 @@ def patch_files(documents: Iterable[Document]) -> frozenset[str]:
             *(mapping(patch).get("path") for patch in sequence(value.get("patchesJson6902"))),
             *sequence(value.get("patchesStrategicMerge")),
         ]
-        files.update(_join(directory, path) for path in entries if isinstance(path, str) and "\n" not in path)
+        files.update(joined(directory, path) for path in entries if isinstance(path, str) and "\n" not in path)
     return frozenset(files)
 
 
@@ -148,7 +148,8 @@ def places_objects(document: Document) -> bool:
     return group == "kustomize.toolkit.fluxcd.io" or is_kustomization_file(document)
 
 
-def _join(directory: str, relative: str) -> str:
+def joined(directory: str, relative: str) -> str:
+    """Return a path as seen from a directory, both as shown, which may lead out of what was listed."""
     steps: list[str] = directory.split("/") if directory else []
     for step in relative.split("/"):
         if step == ".." and steps and steps[-1] != "..":

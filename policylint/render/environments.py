@@ -19,6 +19,7 @@ from policylint.patterns import Pattern
 from policylint.render.argo.applications import Argo, is_application
 from policylint.render.argo.namespaces import created
 from policylint.render.by_hand import ACTS, applied
+from policylint.render.compared import compared
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
 from policylint.render.flux.roots import cluster_roots, outermost
@@ -118,7 +119,7 @@ def environments(
 
         charts = Charts(tree, by_program=helm)
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
-    patches = patch_files(loaded.documents)
+    patches = patch_files(loaded.documents) | compared(source, loaded)
     groups = policy_groups | {GATEWAY_GROUP}
     clusters, others, by_deployer = (
         (_stated(tree, kustomizer, stated), set(), True)

@@ -29,6 +29,7 @@ from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
 from policylint.patterns import Pattern
+from policylint.render.compared import compared
 from policylint.render.in_use import Naming, may_tell
 from policylint.render.live import ENVIRONMENTS, NOT_LIVE
 from policylint.render.unseen import operated, unseen
@@ -269,7 +270,7 @@ class ReadTree(NamedTuple):
             documents,
             cluster_scoped=self.cluster_scoped,
             movable=movable,
-            left_out=patch_files(documents) if movable else frozenset(),
+            left_out=(patch_files(documents) if movable else frozenset()) | compared(self.source, self.loaded),
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
         objects = _labelled(objects if movable else self._applied_into(objects, _leaves_all), self._labels)
@@ -555,7 +556,10 @@ class ReadTree(NamedTuple):
         from policylint.workspace.releases import judged
 
         by_hand = self.by_hand if is_by_hand else tuple
-        home = self._home(world.name, world.files) if (is_by_hand and not world.plain) or world.alternative_of else ""
+        if (is_by_hand and not world.plain) or world.alternative_of:
+            home = self._home(world.name, world.files)
+        else:
+            home = self._holding(world.files) if is_by_hand else ""
         return judged(world, catalog, self.given.releases, self.kustomizations, by_hand, home)
 
     def _home(self, name: str, files: Iterable[str]) -> str:
@@ -569,6 +573,13 @@ class ReadTree(NamedTuple):
                 return path[1 : path.index(marked) + len(marked)]
             name = name.partition("/")[2]
         return ""
+
+    def _holding(self, files: Iterable[str]) -> str:
+        """Return the directory below the root that holds some files, with a slash at its end; "" for the root."""
+        directories = [self.relative().get(file, file).split("/")[:-1] for file in files] or [[]]
+        first, last = min(directories), max(directories)
+        steps = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+        return "".join(f"{step}/" for step, _ in steps)
 
     def _homes(self, alternatives: Iterable[Environment | Alternative]) -> set[str]:
         """Return the directories that several alternatives are, "" for one that is none."""

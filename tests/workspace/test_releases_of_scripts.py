@@ -48,6 +48,15 @@ def test_a_script_says_which_release_it_installs(tmp_path: Path, script: str, re
     assert not known or name in simulation.catalog.told["kgateway"]
 
 
+@pytest.mark.parametrize("place", ["suite/backend.yaml", "suite/deep/er/backend.yaml"])
+@pytest.mark.parametrize("script", ["install.sh", "suite/README.md"])
+def test_scripts_of_other_directories_say_nothing(tmp_path: Path, place: str, script: str) -> None:
+    other = f"helm install crds {CRDS} --version v2.4.0\n"
+    files = {place: BACKEND, script: f"helm install crds {CRDS} --version v2.2.1\n", "examples/one/README.md": other}
+    (simulation,) = tree(tmp_path, files).simulations
+    assert shown(simulation.catalog.releases["kgateway"]) == "2.2"
+
+
 def test_what_a_deployer_applies_is_not_judged_by_a_readme(tmp_path: Path) -> None:
     files = {"clusters/main/apps.yaml": OF_FLUX, "apps/backend.yaml": BACKEND}
     (simulation,) = tree(tmp_path, {**files, "README.md": f"helm install a {CRDS} --version v2.2.0\n"}).simulations

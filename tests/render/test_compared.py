@@ -1,0 +1,90 @@
+"""Files that tests of Chainsaw and KUTTL compare a cluster with are no objects of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+from tests.render.trees import ROUTE, written
+
+GATEWAY = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec:
+  gatewayClassName: class
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+"""
+EXPECTED = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: other, namespace: shop}
+spec:
+  (length(listeners)): 1
+"""
+KUTTL = "apiVersion: kuttl.dev/v1beta1\nkind: TestStep\nassert: [seen.yaml]\nerror: [gone.yaml]\n"
+
+
+def chainsaw(*operations: str, kind: str = "Test") -> str:
+    steps = "".join(f"    - {each}\n" for each in operations)
+    return f"apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: {kind}\nspec:\n  steps:\n  - try:\n{steps}"
+
+
+def said(tmp_path: Path, files: dict[str, str], *, strict: bool = False) -> list[str]:
+    found = open_workspace([str(written(tmp_path, {"a/gateway.yaml": GATEWAY, **files}))], strict=strict)
+    return sorted({f"{each.rule} {Path(each.location.file).name}" for each in found.findings()})
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/chainsaw-test.yaml": chainsaw("assert: {file: expected.yaml}"), "a/expected.yaml": EXPECTED},
+        {"a/chainsaw-test.yaml": chainsaw("error: {timeout: 1s, file: ./x/../gone.yaml}"), "a/gone.yaml": EXPECTED},
+        {"a/chainsaw-test.yaml": chainsaw("assert: {file: 'states/*.yaml'}"), "a/states/one.yaml": EXPECTED},
+        {"a/chainsaw-test.yaml": chainsaw("patch: {file: ../b/change.yaml}"), "b/change.yaml": EXPECTED},
+        {"a/step.yaml": chainsaw("assert: {file: late.yaml}", kind="StepTemplate"), "a/late.yaml": EXPECTED},
+        {"a/01-assert.yaml": EXPECTED, "a/02-errors.yaml": EXPECTED, "a/03-assert-edge.yml": EXPECTED},
+        {
+            "a/00-step.yaml": KUTTL,
+            "a/seen.yaml": EXPECTED,
+            "a/gone.yaml": EXPECTED,
+        },
+    ],
+)
+def test_what_a_test_compares_with_is_no_object(tmp_path: Path, files: dict[str, str], strict: bool) -> None:
+    assert {each.partition(" ")[0] for each in said(tmp_path, files, strict=strict)} == {"GWP409"}  # no route
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/other.yaml": EXPECTED},
+        {"a/assert.yaml": EXPECTED},
+        {"a/chainsaw-test.yaml": chainsaw("apply: {file: other.yaml}"), "a/other.yaml": EXPECTED},
+        {
+            "a/chainsaw-test.yaml": chainsaw("create: {file: other.yaml}", "assert: {file: other.yaml}"),
+            "a/other.yaml": EXPECTED,
+        },
+        {
+            "a/test.yaml": chainsaw("assert: {file: other.yaml}").replace("chainsaw.kyverno.io", "tests.example.com"),
+            "a/other.yaml": EXPECTED,
+        },
+    ],
+)
+def test_whatever_else_a_file_is_called_and_what_is_applied_as_well_is_one(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    assert {each.partition(" ")[0] for each in said(tmp_path, files)} >= {"GWP501"}
+
+
+def test_nothing_of_it_is_deployed_beside_a_kustomization(tmp_path: Path) -> None:
+    files = {
+        "a/kustomization.yaml": "resources: [gateway.yaml]\n",
+        "suite/chainsaw-test.yaml": chainsaw("assert: {file: route.yaml}"),
+        "suite/route.yaml": ROUTE,
+    }
+    found = open_workspace([str(written(tmp_path, {"a/gateway.yaml": GATEWAY, **files}))])
+    assert {key.kind for each in found.simulations for key in each.world.resources} == {"Gateway"}

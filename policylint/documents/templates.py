@@ -1,5 +1,6 @@
 """Recognise text that becomes YAML only after a template engine has run: Helm and Go templates, jinja, terraform, ERB,
-FreeMarker, Mako, PHP, `%NAME%` that sed fills in, and lines that envsubst fills in.
+FreeMarker, Mako, PHP, fields of Python's `format`, `%NAME%` and `@NAME@` that sed and configure scripts fill in, and
+lines that envsubst fills in.
 
 For chunks that could not be read only: `{{ }}` inside quoted strings, block scalars and comments is common in good
 YAML (HelmRelease values, dashboards, ExternalSecrets).
@@ -18,21 +19,27 @@ _STATEMENT: Final = r"%[ \t]*(?:if|elif|else|for|while|try|except|end[a-z]+)\b"
 """A line of Mako, which YAML takes for a directive."""
 _TAG: Final = r"<%|<\?(?:php|=)|</?[#@]\w"
 """What opens a tag of ERB, PHP, FreeMarker."""
+_FIELD: Final = r"\{[A-Za-z_]\w*(?:\.\w+|\[[\w.-]+\])+(?:![rsa])?\}|@[A-Z][A-Z0-9_]+@"
+"""An attribute or item that Python fills in: `{images[web]}`; what a configure script does."""
+_FIELD_ALONE: Final = r"^[ \t]*(?:- )?\{[A-Za-z_]\w*\}[ \t]*\r?$"
+"""A line that such a field is; within one it may as well be a mapping of one key."""
 _MARK: Final = Pattern(
-    rf"\{{\{{|\{{%|%\{{|{_TAG}|^[ \t]*{_STATEMENT}|%[A-Z][A-Z0-9_]+%|^[ \t]*(?:- )?\$\{{?\w+\}}?[ \t]*\r?$",
+    rf"\{{\{{|\{{%|%\{{|{_TAG}|^[ \t]*{_STATEMENT}|%[A-Z][A-Z0-9_]+%|^[ \t]*(?:- )?\$\{{?\w+\}}?[ \t]*\r?$"
+    rf"|{_FIELD}|{_FIELD_ALONE}",
     re.MULTILINE,
 )
 _CONTROL_LINE: Final = Pattern(rf"^(?:\{{\{{|\{{%|\{{#|%\{{|{_TAG}|{_STATEMENT})", re.MULTILINE)
 _WHOLE_LINE: Final = Pattern(
     rf"^[ \t]*(?:- )?(?:\{{\{{.*\}}\}}|\{{%.*%\}}|\{{#.*#\}}|%\{{.*\}}|(?:{_TAG}).*>|\$\{{?\w+\}}?)[ \t]*\r?$"
-    rf"|^[ \t]*{_STATEMENT}.*$",
+    rf"|^[ \t]*{_STATEMENT}.*$|{_FIELD_ALONE}",
     re.MULTILINE,
 )
 # Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
 _INLINE: Final = Pattern(
     r"\{\{[^{}]*\}\}|\{%[^%]*%\}|\{#[^#]*#\}|%\{[^{}]*\}|<%[^%]*%>|<\?(?:php|=)[^?]*\?>|</?[#@]\w[^<>]*>|%[A-Z][A-Z0-9_]+%"
+    rf"|{_FIELD}"
 )
-_OTHERS: Final = Pattern(rf"{_TAG}|^[ \t]*{_STATEMENT}", re.MULTILINE)
+_OTHERS: Final = Pattern(rf"{_TAG}|^[ \t]*{_STATEMENT}|{_FIELD}|{_FIELD_ALONE}", re.MULTILINE)
 
 
 def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:

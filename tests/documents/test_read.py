@@ -86,6 +86,11 @@ def test_byte_order_marks(encoding: str) -> None:
         ("a:\n% for x in y:\n  - ${x}\n% endfor\n", "other-template"),
         ("a:\n<?php foreach ($x as $y): ?>\n  - 1\n<?php endforeach ?>\n", "other-template"),
         ("a:\n<% if x %>\n  b: 1\n<% end %>\n", "erb-template"),
+        ("a:\n  image: {images[web-1]}\n", "other-template"),
+        ("a:\n  name: {self.path.k8s}-admin\n  b: {self.namespace!r}\n", "other-template"),
+        ("a:\n  b: 1\n  {more}\n  c: 2\n", "other-template"),
+        ("a:\n  - b: 1\n  - {more}\n  {rest}\n", "other-template"),
+        ("a:\n  image: @IMAGE_TAG@\n", "other-template"),
     ],
 )
 def test_form(text: str, form: str) -> None:
@@ -103,7 +108,16 @@ def test_documents_beside_one_that_envsubst_fills_in_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: <#b>\n c: 1\n", "a:\n b: c\n  d: 100 % if\n", "<?xml version='1'?>\na: b\n c: d\n"]
+    "text",
+    [
+        "a: <#b>\n c: 1\n",
+        "a:\n b: c\n  d: 100 % if\n",
+        "<?xml version='1'?>\na: b\n c: d\n",
+        "a: {b.c: 1}\n d: 1\n",
+        "a: {b}\n d: 1\n",
+        "a:\n  {b}\nc: d\n e: f\n",
+        "a: @b@\n",
+    ],
 )
 def test_what_only_looks_like_a_tag_excuses_no_mistake(text: str) -> None:
     assert [problem.code for problem in read(text.encode(), "f.yaml").problems] == ["yaml-syntax"]

@@ -23,6 +23,8 @@ _ESCAPED = Pattern(r"\\(.)")
 _TEMPLATE = Pattern(r"\{(\w+)(?::((?:[^{}]|\{[^{}]*\})*))?\}")
 _MOST = 64
 """Alternatives of one rule, beyond which it is not read."""
+_DEEPEST = 100
+"""Brackets and negations within each other, beyond which it is not either."""
 _NAMES = {
     name.lower(): name
     for name in (
@@ -268,7 +270,8 @@ def alternatives(written: str) -> Alternatives | None:
     """Return a rule as alternatives of matchers that all must hold; None where it is none, or too large."""
     tokens: list[str] = []
     place = 0
-    while written[place:].strip():
+    written = written.rstrip()
+    while place < len(written):
         found = _TOKEN.match(written, place)
         if found is None:
             return None
@@ -283,6 +286,7 @@ class _Rule:
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
         self._place = 0
+        self._deep = 0
 
     def read(self) -> Alternatives | None:
         """Return all of it."""
@@ -311,12 +315,20 @@ class _Rule:
             found = _joined(found, self._one(negated=negated), every=not negated)
         return found
 
-    def _one(self, *, negated: bool) -> Alternatives | None:
+    def _within(self, *, negated: bool) -> Alternatives | None:
+        """Read what a negation or a bracket holds."""
         if self._taken("!"):
             return self._one(negated=not negated)
-        if self._taken("("):
-            inner = self._any(negated=negated)
-            return inner if self._taken(")") else None
+        self._place += 1
+        inner = self._any(negated=negated)
+        return inner if self._taken(")") else None
+
+    def _one(self, *, negated: bool) -> Alternatives | None:
+        if self._next() in ("!", "("):
+            self._deep += 1
+            inner = self._within(negated=negated) if self._deep <= _DEEPEST else None
+            self._deep -= 1
+            return inner
         name = self._next()
         if not name[:1].isalpha():
             return None

@@ -257,3 +257,12 @@ def test_certificates_are_asked_for_by_tls_options() -> None:
 )
 def test_rules_are_read(written: str, expected: object) -> None:
     assert alternatives(written) == expected
+
+
+@pytest.mark.parametrize(
+    "deep", ["(" * 5000 + "Host(`a`)" + ")" * 5000, "!" * 5000 + "Host(`a`)", "!(" * 60 + "Host(`a`)" + ")" * 60]
+)
+def test_a_rule_that_is_too_deep_is_not_read(deep: str) -> None:
+    """It ended `reach` and `diff` with an internal error."""
+    assert alternatives(deep) is None
+    assert alternatives("!(!(" * 20 + "Host(`a`)" + "))" * 20) == [(Matcher("Host", ("a",), False),)]

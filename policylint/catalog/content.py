@@ -8,7 +8,7 @@ from typing import Any
 
 from policylint.catalog.kinds import shipped_catalog
 from policylint.documents import Pointer
-from policylint.model.policy_kind import ContentField, content_fields
+from policylint.model.policy_kind import ContentField, Misleading, content_fields, misleadings
 from policylint.model.resource import mapping, sequence
 from policylint.namedtuple import NamedTuple
 
@@ -88,6 +88,17 @@ def generators() -> Mapping[tuple[str, str], Mapping[str, Any]]:
         if b"generates:" in file.data
         for entry in map(mapping, sequence(file.content().get("objects")))
         if entry.get("generates")
+    }
+
+
+@cache
+def misleading_objects() -> Mapping[tuple[str, str], tuple[Misleading, ...]]:
+    """Return what misleads in objects that are no policies, by (group, kind)."""
+    return {
+        (entry["group"], entry["kind"]): misleadings(entry.get("misleads"))
+        for file in shipped_catalog()
+        for entry in map(mapping, sequence(file.content().get("objects") if b"misleads:" in file.data else ()))
+        if entry.get("misleads")
     }
 
 

@@ -5,12 +5,12 @@ Which they are says the catalog (`misleads`), with an expression that is false o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from policylint.catalog.content import places
+from policylint.catalog.content import misleading_objects, places
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present, routes_served
 from policylint.documents import Pointer
@@ -19,6 +19,7 @@ from policylint.implementations import implementation
 from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
 from policylint.model import Finding, Related, Resource, ResourceKey, holds_variable, mapping, sequence, text, value_at
+from policylint.model.policy_kind import Misleading
 from policylint.model.words import count, listing
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.simulation import Simulation
@@ -256,20 +257,28 @@ def _stopping(simulation: Simulation, stop: Stop) -> Finding:
 
 
 def _misleading(simulation: Simulation) -> Iterator[Finding]:
+    states = [state for state in simulation.policies.values() if not state.invalid_code]
+    yield from chain.from_iterable(_misled(state.policy, state.kind.misleads) for state in states)
+    kinds = simulation.world.kinds()
+    for kind, entries in misleading_objects().items():
+        for holder in simulation.world.of_kind(*kind) if kind in kinds else ():
+            yield from _misled(holder, entries)
+
+
+def _misled(holder: Resource, entries: Iterable[Misleading]) -> Iterator[Finding]:
     from policylint.cel.evaluation import is_broken
 
-    for state in simulation.policies.values():
-        for misleading in () if state.invalid_code else state.kind.misleads:
-            for pointer, value in places(state.policy.spec, misleading.path, ("spec",)):
-                is_whole = all(name in mapping(value) for name in misleading.together)
-                if is_whole and is_broken(misleading.holds, value):
-                    yield Finding(
-                        RULE,
-                        misleading.severity,
-                        f"{path(pointer)} of {state.key} does not do what it appears to do",
-                        state.policy.location(*pointer, key=isinstance(pointer[-1], str)),
-                        resources=(state.key,),
-                        label=misleading.says,
-                        help=(f"fix: {misleading.repair}",) if misleading.repair else (),
-                        field=path(pointer),
-                    )
+    for misleading in entries:
+        for pointer, value in places(holder.spec, misleading.path, ("spec",)):
+            is_whole = all(name in mapping(value) for name in misleading.together)
+            if is_whole and is_broken(misleading.holds, value):
+                yield Finding(
+                    RULE,
+                    misleading.severity,
+                    f"{path(pointer)} of {holder.key} does not do what it appears to do",
+                    holder.location(*pointer, key=isinstance(pointer[-1], str)),
+                    resources=(holder.key,),
+                    label=misleading.says,
+                    help=(f"fix: {misleading.repair}",) if misleading.repair else (),
+                    field=path(pointer),
+                )

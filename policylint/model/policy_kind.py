@@ -531,10 +531,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         node_ports=NodePorts(**node_ports) if node_ports else None,
         narrows=text(entry.get("narrows")),
         preflight=text(entry.get("preflight")),
-        misleads=tuple(
-            Misleading(**{**each, "together": _texts(each.get("together"))})
-            for each in map(mapping, sequence(entry.get("misleads")))
-        ),
+        misleads=misleadings(entry.get("misleads")),
         refuses=tuple(Refusing(**mapping(each)) for each in sequence(entry.get("refuses"))),
         exposes=Exposing(**{**exposes, "also": _texts(exposes.get("also"))}) if exposes else None,
         expects=Attributes(**{**expects, "paths": _texts(expects["paths"])}) if expects else None,
@@ -546,6 +543,12 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         source=text(entry.get("source")),
         notes=text(entry.get("notes")),
     )
+
+
+def misleadings(entries: object) -> tuple[Misleading, ...]:
+    """Return the settings that the `misleads` of an entry declares."""
+    each = map(mapping, sequence(entries))
+    return tuple(Misleading(**{**one, "together": _texts(one.get("together"))}) for one in each)
 
 
 def content_fields(entries: object) -> tuple[ContentField, ...]:

@@ -1,0 +1,52 @@
+"""GWP526 on objects that are no policies: the catalog says what misleads in them (`objects`, `misleads`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from policylint.model import Finding
+from tests.worlds import manifest, simulated
+
+
+def findings(*manifests: str) -> list[Finding]:
+    return list(run(simulated(*manifests), select={"GWP526"}))
+
+
+def proxy(rule: str, more: str = "virtualhost: {fqdn: shop.example.com}, ") -> str:
+    routes = f"routes: [{{services: [{{name: web, port: 80}}], {rule}}}]"
+    return manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{more}{routes}}}")
+
+
+@pytest.mark.parametrize(
+    ("rule", "field"),
+    [
+        ('timeoutPolicy: {response: "0s"}', "response"),
+        ('timeoutPolicy: {response: "0"}', "response"),
+        ('timeoutPolicy: {response: "0m0.0s"}', "response"),
+        ("timeoutPolicy: {idle: 0s}", "idle"),
+        ("timeoutPolicy: {idleConnection: 0ms}", "idleConnection"),
+        ("retryPolicy: {count: 0, perTryTimeout: 1s}", "count"),
+    ],
+)
+def test_zeros_of_contour_are_defaults(rule: str, field: str) -> None:
+    for world in (proxy(rule), proxy(rule, more="")):  # one that others include as well
+        [found] = findings(world)
+        assert found.severity == "note"
+        assert found.field is not None
+        assert found.field.endswith(f".{field}")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "timeoutPolicy: {response: infinity, idle: infinite}",
+        "timeoutPolicy: {response: 10s, idle: 0.5s, idleConnection: 1h0m0s}",
+        "timeoutPolicy: {response: '${TIMEOUT}'}",
+        "retryPolicy: {count: -1}",
+        "retryPolicy: {count: 3}",
+        "retryPolicy: {perTryTimeout: 1s}",
+    ],
+)
+def test_what_means_what_it_says(rule: str) -> None:
+    assert not findings(proxy(rule))

@@ -320,6 +320,11 @@ class Catalog:
         found = (file for file in self._files if file.implementation == implementation and b"\nunread:" in file.data)
         return next((mapping(file.content().get("unread")) for file in found), {})
 
+    def idles(self, implementation: str) -> str:
+        """Return how long a request may wait at an implementation where nothing says so, "" for no known limit."""
+        found = (file for file in self._files if file.implementation == implementation and b"\nidles:" in file.data)
+        return next((text(file.content().get("idles")) for file in found), "")
+
     def limits(self, implementation: str) -> Limits:
         """Return what of routes an implementation does not serve, as its file says."""
         if implementation not in self._limits:

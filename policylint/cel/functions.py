@@ -99,7 +99,7 @@ def _double(value: Any) -> float:
 _UNITS: Final = {"h": 3_600_000_000_000, "m": 60_000_000_000, "s": 1_000_000_000, "ms": 1_000_000, "us": 1000, "ns": 1}
 
 
-def _duration(value: str) -> Duration:
+def duration(value: str) -> Duration:
     """Return a duration as Go's time.ParseDuration reads it; fractions are left to the cluster.
 
     Raises:
@@ -217,7 +217,7 @@ def _faults(name: Format, value: str) -> tuple[Any, ...]:
 
 GLOBALS: Final[dict[tuple[str, int], tuple[Callable[..., Any], tuple[type, ...]]]] = {
     ("double", 1): (_double, (object,)),
-    ("duration", 1): (_duration, (str,)),
+    ("duration", 1): (duration, (str,)),
     ("dyn", 1): (lambda value: value, (object,)),
     ("format.named", 1): (_format, (str,)),
     ("int", 1): (_integer, (object,)),

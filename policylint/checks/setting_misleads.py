@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from policylint.catalog.content import misleading_objects, places
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present, routes_served
+from policylint.checks.kit.waiting import EndedEarly, cuts
 from policylint.documents import Pointer
 from policylint.doors.peculiar import BY_HOST, LISTING
 from policylint.implementations import implementation
@@ -39,6 +40,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _misleading(simulation)
     yield from _everywhere(simulation)
     yield from _unread(simulation)
+    yield from map(_cut_off, cuts(simulation))
     yield from _underscored(simulation)
     yield from _labelled_otherwise(simulation)
     if any(simulation.world.of_kind(*kind) for kind in LISTING):
@@ -186,6 +188,25 @@ def _unread(simulation: Simulation) -> Iterator[Finding]:
                 help=(f"fix: write {instead}",) if instead else (),
                 field=path(pointer),
             )
+
+
+def _cut_off(cut: EndedEarly) -> Finding:
+    """Return the finding on a time that requests may take and do not get."""
+    route, stated = cut.route.route, cut.idle.holder is not None
+    by = f"{cut.idle.holder} ends it" if stated else "its Gateway ends it"
+    place = cut.idle.place if stated else cut.whole.place
+    return Finding(
+        RULE,
+        "warning" if stated else "note",
+        f"requests of {route.key} that may take {cut.whole.written} end after {cut.idle.written} without traffic",
+        place or route.name_location,
+        resources=tuple(dict.fromkeys(filter(None, (cut.idle.holder, cut.whole.holder, route.key)))),
+        label=f"{by} where nothing comes for so long, while the backend works on its answer, too",
+        related=(Related("may take longer", cut.whole.place),) if stated and cut.whole.place is not None else (),
+        help=("fix: let streams be idle for as long as the request may take",),
+        confidence="assumed",
+        ground="a backend may send something in between" if stated else "its configuration may say otherwise",
+    )
 
 
 def _underscored(simulation: Simulation) -> Iterator[Finding]:

@@ -396,6 +396,7 @@ class PolicyKind(NamedTuple):
     expects: Attributes | None = None
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
+    waits: Mapping[str, str] = {}
     refers: tuple[ContentField, ...] = ()
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
@@ -537,6 +538,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         expects=Attributes(**{**expects, "paths": _texts(expects["paths"])}) if expects else None,
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
+        waits=mapping(entry.get("waits")),
         refers=content_fields(entry.get("refers")),
         verified=entry.get("verified", "no"),
         origin=origin,

@@ -27,6 +27,7 @@ def proxy(rule: str, more: str = "virtualhost: {fqdn: shop.example.com}, ") -> s
         ("timeoutPolicy: {idle: 0s}", "idle"),
         ("timeoutPolicy: {idleConnection: 0ms}", "idleConnection"),
         ("retryPolicy: {count: 0, perTryTimeout: 1s}", "count"),
+        ("timeoutPolicy: {response: 10m}", "timeoutPolicy"),
     ],
 )
 def test_zeros_of_contour_are_defaults(rule: str, field: str) -> None:
@@ -43,6 +44,8 @@ def test_zeros_of_contour_are_defaults(rule: str, field: str) -> None:
         "timeoutPolicy: {response: infinity, idle: infinite}",
         "timeoutPolicy: {response: 10s, idle: 0.5s, idleConnection: 1h0m0s}",
         "timeoutPolicy: {response: '${TIMEOUT}'}",
+        "timeoutPolicy: {response: 10m, idle: 10m}",
+        "timeoutPolicy: {response: 5m}",
         "retryPolicy: {count: -1}",
         "retryPolicy: {count: 3}",
         "retryPolicy: {perTryTimeout: 1s}",

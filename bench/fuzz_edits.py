@@ -3,7 +3,8 @@
 A document goes, or one of its lines says something else: its name, namespace, label, port, class, target. `diff` ends
 as documented; and it says something where a policy that was in force in an environment is in force no longer, which is
 asked of the tree before and after by itself. It says of no such login or authorization that all requests are answered
-as before.
+as before, and not where a request ends otherwise or is asked otherwise (what_differs.py); and a connection that network
+policies judge otherwise is among those that it lists.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from typing import Any, NamedTuple
 
 from campaign import SlowError, Tried, WrongError
 from fuzz_tool import ROOT, ToolFuzz
+from what_differs import connection_judged_otherwise, network_policies, request_answered_otherwise
 
 MOST_FILES = 400
-"""Files of YAML of a tree: larger ones take too long for a night."""
+"""Files of YAML of a tree, beyond which one edit of it takes as long as several of another one."""
 EDITS = 4
-"""Edits that are tried of one tree, once it is copied."""
+"""Edits that are tried of one tree, once it is copied; one of a larger tree."""
 ENDS = (0, 1, 3)
 _SKIPPED = re.compile(r"(^|/)(crds?|templates|node_modules|\.git|tests?|charts)/|crd")
 _SEPARATOR = re.compile(r"(?m)^---[ \t]*(?:#.*)?\n")
@@ -73,12 +75,41 @@ LINES: tuple[Edit, ...] = tuple(
 )
 
 
+class ShownError(Exception):
+    """What shows a failure: the cause of the error that names it."""
+
+
 class Found(NamedTuple):
     """A document of a tree: its file, its number in it, and its kind."""
 
     file: str
     number: int
     kind: str
+
+
+class Forces(NamedTuple):
+    """What is in force in a tree, as it is read by itself.
+
+    Args:
+        policies: whether each policy asks for anything, by environment and name.
+        written: what each of them says, in the same order.
+        refused: the policies that the API server refuses: the cluster keeps what it had.
+        simulations: the environments, by name.
+    """
+
+    policies: dict[tuple[str, str], bool]
+    written: dict[tuple[str, str], Any]
+    refused: set[tuple[str, str]]
+    simulations: dict[str, Any]
+
+    def has_renamed(self, lost: tuple[str, str], spec: Any) -> bool:
+        """Tell whether a policy of the same kind and namespace says the same."""
+        environment, policy = lost
+        place = policy.rpartition("/")[0] or policy.partition(" ")[0]
+        return any(
+            key[0] == environment and (key[1].rpartition("/")[0] or key[1].partition(" ")[0]) == place and other == spec
+            for key, other in self.written.items()
+        )
 
 
 class EditsFuzz(ToolFuzz):
@@ -108,9 +139,10 @@ class EditsFuzz(ToolFuzz):
         os.chdir(copy)
         for words in ("init -q", "add -A -f", "-c user.name=a -c user.email=a@b commit -q -m a --no-gpg-sign"):
             subprocess.run(["git", *words.split()], check=True, capture_output=True)
-        before, _, _ = in_force()
+        before = in_force()
         failures: list[tuple[BaseException, dict[str, str]]] = []
-        for _ in range(EDITS):
+        tried = 1 if sum(1 for _ in tree.rglob("*.y*ml")) > MOST_FILES else EDITS
+        for _ in range(tried):
             kind = random.choice(sorted({each.kind for each in self.found[tree]}))
             chosen = random.choice([each for each in self.found[tree] if each.kind == kind])
             words, texts = edited(random, copy, chosen)
@@ -119,16 +151,16 @@ class EditsFuzz(ToolFuzz):
                 (copy / file).write_text(text, encoding="utf-8") if text else (copy / file).unlink()
             what = f"{chosen.kind}: {words}"
             try:
-                self._judge(before, what)
+                self._judge(random, before, what)
             except (Exception, SlowError) as error:
                 where = f"{tree.name} {chosen.file}, document {chosen.number}: {words}"
                 files = {f"after/{file}": text for file, text in texts.items()}
                 failures.append((error, {**files, "edit.txt": where}))
             for file, content in kept.items():
                 (copy / file).write_bytes(content)
-        return Tried(EDITS, failures)
+        return Tried(tried, failures)
 
-    def _judge(self, before: dict[tuple[str, str], bool], what: str) -> None:
+    def _judge(self, random: Random, before: Forces, what: str) -> None:
         """Hold what `diff` says of an edit against what the tree says after it.
 
         Raises:
@@ -140,19 +172,30 @@ class EditsFuzz(ToolFuzz):
         if code not in ENDS:
             raise WrongError(f"diff ends with {code}: {error.partition(chr(10))[0][:80]}")
         said = json.loads(report.read_text(encoding="utf-8"))
-        after, environments, refused = in_force()
-        here = environments & set(said["environments"])
-        lost = sorted(key for key in before.keys() - after.keys() if key[0] in here)
+        after = in_force()
+        here = sorted(after.simulations.keys() & before.simulations.keys())
+        lost = sorted(key for key in before.policies.keys() - after.policies.keys() if key[0] in here)
         if lost and not says(said):
             raise WrongError(f"silence, {what}: {lost[0][1].partition(' ')[0]} is in force no longer")
         for environment, policy in lost:
-            kind = policy.partition(" ")[0]
-            renamed = any(
-                place == environment and other.startswith(f"{kind} ") for place, other in after.keys() - before
-            )
-            stays = renamed or (environment, policy) in refused
-            if before[environment, policy] and not stays and keeps(said, environment):
+            key = environment, policy
+            stays = key in after.refused or after.has_renamed(key, before.written[key])
+            if before.policies[key] and not stays and keeps(said, environment):
                 raise WrongError(f"as before, {what}: {policy.partition(' ')[0]} asks no longer")
+        for environment in here:
+            self._judge_environment(random, before.simulations[environment], after.simulations[environment], said, what)
+
+    def _judge_environment(self, random: Random, before: Any, after: Any, said: dict[str, Any], what: str) -> None:
+        """Hold what `diff` says of an environment against what requests and connections meet there on both sides."""
+        name = after.world.name
+        sworn, silent = keeps(said, name), not says(said)
+        request = request_answered_otherwise(random, before, after) if sworn or silent else ""
+        if request:
+            raise WrongError(f"{'as before' if sworn else 'silence'}, {what}: a request") from ShownError(request)
+        listed = any(each["environment"] == name for each in said.get("connections", ()))
+        connection = "" if listed else connection_judged_otherwise(random, before, after)
+        if connection:
+            raise WrongError(f"no connection, {what}") from ShownError(connection)
 
 
 def _policies() -> frozenset[str]:
@@ -163,9 +206,10 @@ def _policies() -> frozenset[str]:
 
 
 def documents(tree: Path, kinds: frozenset[str]) -> Iterator[Found]:
-    """Yield the documents of a tree that are edited; nothing of a tree that is too large."""
-    files = [path for path in sorted(tree.rglob("*.y*ml")) if path.is_file() and not path.is_symlink()]
-    for path in files if len(files) <= MOST_FILES else ():
+    """Yield the documents of a tree that are edited."""
+    for path in sorted(tree.rglob("*.y*ml")):
+        if not path.is_file() or path.is_symlink():
+            continue
         file = str(path.relative_to(tree))
         text = "" if _SKIPPED.search(file) else path.read_text(encoding="utf-8", errors="replace")
         if "{{" in text or "\ufffd" in text or "\r" in text:
@@ -213,27 +257,29 @@ def _unnamed(tree: Path, file: str) -> dict[str, str]:
     return found
 
 
-def in_force() -> tuple[dict[tuple[str, str], bool], set[str], set[tuple[str, str]]]:
-    """Return the policies of the tree that are in force, by environment, and whether they ask for anything.
-
-    Beside them the names of all environments, of which some have none, and the policies that the API server refuses:
-    the cluster keeps what it had.
-    """
+def in_force() -> Forces:
+    """Return what is in force in the tree; of network policies those that select a pod which is there."""
     from policylint.workspace import open_workspace
 
-    found, refused = {}, set()
-    simulations = open_workspace(["."]).simulations
-    for simulation in simulations:
+    found = Forces({}, {}, set(), {})
+    for simulation in open_workspace(["."]).simulations:
+        name = simulation.world.name
+        found.simulations[name] = simulation
         for key, state in simulation.policies.items():
+            place = name, str(key)
             if state.verdict == "Invalid":
-                refused.add((simulation.world.name, str(key)))
+                found.refused.add(place)
             if state.verdict in ("Enforced", "PartiallyEnforced") and state.idle is None:
                 settings = state.kind.settings
                 asking = {*settings.authentication, *settings.authorization}
                 owners = (each for group in state.groups for each in group.effective.owners.items())
-                owned = {place[0] for place, owner in owners if owner == key}
-                found[simulation.world.name, str(key)] = bool(asking & owned)
-    return found, {simulation.world.name for simulation in simulations}, refused
+                owned = {leaf[0] for leaf, owner in owners if owner == key}
+                found.policies[place] = bool(asking & owned)
+                found.written[place] = state.policy.spec
+        for policy in network_policies(simulation):
+            found.policies[name, str(policy.key)] = False
+            found.written[name, str(policy.key)] = policy.resource.spec
+    return found
 
 
 def says(report: dict[str, Any]) -> bool:

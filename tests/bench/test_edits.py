@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.worlds import gateway, gateway_class, manifest, route, service
+import pytest
+
+from tests.trace.test_admissions import deployment
+from tests.worlds import gateway, gateway_class, labelled, manifest, route, service
 
 BENCH = Path(__file__).parents[2] / "bench"
 LOGIN = manifest(
@@ -57,7 +60,7 @@ class Silent(EditsFuzz):
         return said
 
 one = Silent(Path(sys.argv[1]))
-one.kinds = frozenset({"SecurityPolicy"})
+one.kinds = frozenset(sys.argv[3:] or ["SecurityPolicy"])
 tried = [one(Random(number)) for number in range(3)]
 one.close()
 print(json.dumps(sorted({str(error) for each in tried for error, _ in each.failures})))
@@ -109,3 +112,49 @@ def test_a_login_that_goes_is_not_as_before(tmp_path: Path) -> None:
     sworn = [{"environment": name, "as_before": True, "unknown": [], "changes": []} for name in ("one", "default")]
     failures = script(JUDGED, str(tmp_path), json.dumps({"objects": [{}], "requests": sworn}))
     assert "as before, SecurityPolicy: gone: SecurityPolicy asks no longer" in failures
+
+
+def rule(spec: str) -> str:
+    return manifest("security.istio.io/v1", "AuthorizationPolicy", "gate", "shop", f"spec: {spec}\n")
+
+
+CLOSED = manifest(
+    "networking.k8s.io/v1", "NetworkPolicy", "gate", "shop", "spec: {podSelector: {}, policyTypes: [Ingress]}\n"
+)
+SWORN = [{"environment": name, "as_before": True, "unknown": [], "changes": []} for name in ("one", "default")]
+
+
+@pytest.mark.parametrize(
+    ("gate", "failures"),
+    [
+        (rule("{}"), {"as before, AuthorizationPolicy: gone: a request"}),
+        (rule("{action: DENY, rules: [{}]}"), {"as before, AuthorizationPolicy: gone: a request"}),
+        (rule("{rules: [{from: [{source: {namespaces: [a]}}]}]}"), {"as before, AuthorizationPolicy: gone: a request"}),
+        (rule("{rules: [{}]}"), set()),
+        (rule("{action: AUDIT, rules: [{}]}"), set()),
+        (CLOSED, {"no connection, NetworkPolicy: gone"}),
+    ],
+)
+def test_what_is_let_in_otherwise_is_not_as_before(tmp_path: Path, gate: str, failures: set[str]) -> None:
+    place = tree(tmp_path)
+    meshed = labelled("shop", "{istio-injection: enabled}"), deployment("shop", "shop"), deployment("other", "shop")
+    (place / "all.yaml").write_text("---".join((*meshed, service("shop", more="selector: {app: shop}"))), "utf-8")
+    (place / "login.yaml").write_text(gate.lstrip(), encoding="utf-8")
+    kinds = "AuthorizationPolicy", "NetworkPolicy"
+    assert script(JUDGED, str(tmp_path), "{}", *kinds) == []
+    said = {"objects": [{}], "requests": SWORN}
+    assert {each for each in script(JUDGED, str(tmp_path), json.dumps(said), *kinds) if "gone" in each} == failures
+
+
+RENAMED = """
+import json
+from fuzz_edits import Forces
+written = {("one", "Login shop/new"): {"jwt": 1}, ("one", "Login new"): {"jwt": 1}}
+after = Forces({}, written, set(), {})
+lost = [("one", "Login shop/old"), ("one", "Login web/old"), ("two", "Login shop/old"), ("one", "Cors shop/old")]
+print(json.dumps([[after.has_renamed(each, spec) for spec in ({"jwt": 1}, {"jwt": 2})] for each in lost]))
+"""
+
+
+def test_a_policy_of_another_name_says_the_same_in_the_same_place() -> None:
+    assert script(RENAMED) == [[True, False], *[[False, False]] * 3]

@@ -10,7 +10,7 @@ from policylint.cel.nodes import Fuel
 from policylint.model import Location, Resource, World
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
-from policylint.schema.built_in import refused
+from policylint.schema.built_in import SHAPED, refused
 from policylint.schema.checker import KEYS
 from policylint.schema.known import Known, ManifestChecker, Schemas, forget_shipped, is_experimental
 from policylint.schema.names import BUILT_IN, PLACE, misnamed
@@ -82,7 +82,7 @@ def broken_objects(
     broken: list[BrokenObject] = []
     schemas = Schemas(world.definitions, world.is_deployed, releases, told)
     for group, kind in world.kinds():
-        is_built_in = (group, kind) in BUILT_IN
+        is_built_in = (group, kind) in BUILT_IN or (group, kind) in SHAPED
         if "." not in group and not is_built_in:
             continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):

@@ -1,31 +1,158 @@
 """What every API server refuses of kinds of Kubernetes itself, whatever the release, that no name tells.
 
 Source: Kubernetes, pkg/apis/apps/validation (ValidateDeploymentSpec and its like: `selector` does not match template
-`labels`; DaemonSets and their like restart always), pkg/apis/batch/validation (validateJobSpec: a Job does never) and
-pkg/apis/core/validation (validateServicePort).
+`labels`; DaemonSets and their like restart always), pkg/apis/batch/validation (validateJobSpec: a Job does never),
+pkg/apis/core/validation (ValidateService, validateServicePort, validateContainers, ValidateVolumes) and
+pkg/apis/networking/validation (validateHTTPIngressPath, validateIngressBackend, ValidateIngressClass).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, value_at
+from policylint.model.kinds import INGRESS
 from policylint.model.selectors import matches
 
 if TYPE_CHECKING:
     from policylint.schema.explain import Violation
 
+_Fault = tuple[Pointer, str, str, str]
+"""Where something is wrong, what the API server says of it, a clause about the object, and what to write."""
+_CLASS = ("networking.k8s.io", "IngressClass")
+SHAPED = frozenset({INGRESS, _CLASS})
+"""Kinds of which shapes are refused beside those whose names are looked at (names.py)."""
+_CONTAINERS = ("containers", "initContainers")
+_LONGEST_PORT_NAME = 15
 _TEMPLATED = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
 _PORTS = range(1, 65_536)
 
 
 def refused(resource: Resource) -> Violation | None:
     """Return for what an API server refuses an object of a kind of Kubernetes itself, None where nothing is seen."""
+    found: Violation | None = None
     if resource.key.group == "apps" and resource.key.kind in _TEMPLATED:
-        return _misfit(resource) or _restarting(resource, ("Always",))
-    if resource.key[:2] in (("batch", "Job"), ("batch", "CronJob")):
-        return _restarting(resource, ("Never", "OnFailure"))
-    return _without_number(resource) if resource.key[:2] == ("", "Service") else None
+        found = _misfit(resource) or _restarting(resource, ("Always",))
+    elif resource.key[:2] in (("batch", "Job"), ("batch", "CronJob")):
+        found = _restarting(resource, ("Never", "OnFailure"))
+    elif resource.key[:2] == ("", "Service"):
+        found = _without_number(resource)
+    if found is None and (fault := next(_faults(resource), None)) is not None:
+        from policylint.schema.explain import Violation
+
+        pointer, said, says, label = fault
+        return Violation("rule", pointer, (said,), says, label)
+    return found
+
+
+def _faults(resource: Resource) -> Iterator[_Fault]:
+    """Yield what is wrong with the shape of an object."""
+    kind = resource.key[:2]
+    if kind == ("", "Service"):
+        yield from _of_service(resource.spec)
+    elif kind == INGRESS and resource.version == "v1":
+        yield from _of_ingress(resource.spec)
+    elif kind == _CLASS:
+        yield from _of_parameters(mapping(resource.spec.get("parameters")))
+    elif kind == ("", "Pod") or resource.key.group in ("apps", "batch"):
+        within = () if kind == ("", "Pod") else _template(resource)
+        yield from _of_pods(mapping(value_at(resource.spec, within)), ("spec", *within))
+
+
+def _of_service(spec: Mapping[str, Any]) -> Iterator[_Fault]:
+    place: Pointer = ("spec", "ports")
+    ports = [mapping(each) for each in sequence(spec.get("ports"))]
+    bare = next((number for number, port in enumerate(ports) if "name" not in port), None)
+    if len(ports) > 1 and bare is not None:
+        yield (*place, bare), "name: Required value", "has several ports, and one without a name", "give each a name"
+    yield from _twice([("name", port.get("name")) for port in ports], place, "name")
+    pairs = [("port", f"{port.get('protocol', 'TCP')}/{port['port']}" if "port" in port else None) for port in ports]
+    yield from _twice(pairs, place, "protocol and port")
+    if spec.get("type", "ClusterIP") == "ClusterIP":
+        for number, port in enumerate(ports):
+            if port.get("nodePort"):
+                said = "may not be used when `type` is 'ClusterIP'"
+                yield (*place, number, "nodePort"), said, "states a node port, and is no NodePort", "set `type`"
+    if spec.get("type") == "ExternalName" and not spec.get("externalName"):
+        yield ("spec", "type"), "externalName: Required value", "has no `externalName`", "`externalName` is required"
+
+
+def _of_ingress(spec: Mapping[str, Any]) -> Iterator[_Fault]:
+    for number, rule in enumerate(map(mapping, sequence(spec.get("rules")))):
+        for index, entry in enumerate(map(mapping, sequence(mapping(rule.get("http")).get("paths")))):
+            at: Pointer = ("spec", "rules", number, "http", "paths", index)
+            path, kind = text(entry.get("path")), entry.get("pathType")
+            is_kept = is_symbolic(path) or is_symbolic(text(kind)) or "{{" in path
+            is_kept = is_kept or (not path and kind == "ImplementationSpecific")
+            if kind is None:
+                yield at, "pathType: Required value", "has a path without `pathType`", "`pathType` is required"
+            elif not is_kept and not path.startswith("/"):
+                said = f"{path!r}: must be an absolute path"
+                yield (*at, "path"), said, f"has the path {path!r}", "a path begins with a slash"
+            yield from _of_backend(mapping(entry.get("backend")), (*at, "backend"))
+    if "defaultBackend" in spec:
+        yield from _of_backend(mapping(spec["defaultBackend"]), ("spec", "defaultBackend"))
+
+
+def _of_backend(backend: Mapping[str, Any], at: Pointer) -> Iterator[_Fault]:
+    held = [name for name in ("service", "resource") if backend.get(name)]
+    port = mapping(mapping(backend.get("service")).get("port"))
+    if len(held) != 1:
+        says = f"has a backend with {' and '.join(held) or 'neither service nor resource'}"
+        yield at, "a service or a resource is wanted", says, "one of `service` and `resource`"
+    elif held == ["service"] and len([name for name in ("name", "number") if port.get(name)]) != 1:
+        yield (*at, "service"), "port name or number is required", "has a backend without one port", "name one port"
+
+
+def _of_parameters(parameters: Mapping[str, Any]) -> Iterator[_Fault]:
+    """Yield what is wrong with the parameters of an IngressClass."""
+    at: Pointer = ("spec", "parameters")
+    is_inner = parameters.get("scope") == "Namespace"
+    if is_inner and not parameters.get("namespace"):
+        said = "namespace: `parameters.scope` is set to 'Namespace'"
+        yield at, said, "has parameters of a namespace, and states none", "`namespace` is required"
+    elif parameters.get("namespace") and not is_inner and not is_symbolic(text(parameters.get("scope"))):
+        said = "`parameters.scope` is set to 'Cluster'"
+        yield (*at, "namespace"), said, "states a namespace for parameters of the cluster", "set `scope: Namespace`"
+
+
+def _of_pods(pod: Mapping[str, Any], at: Pointer) -> Iterator[_Fault]:
+    placed = [
+        ((*at, field, number), mapping(each))
+        for field in _CONTAINERS
+        for number, each in enumerate(sequence(pod.get(field)))
+    ]
+    seen: set[str] = set()
+    for place, container in placed:
+        name = text(container.get("name"))
+        if name and name in seen and not is_symbolic(name):
+            yield (*place, "name"), f'Duplicate value: "{name}"', f"has two containers called {name}", "one name each"
+        seen.add(name)
+        ports = [mapping(each) for each in sequence(container.get("ports"))]
+        for number, port in enumerate(ports):
+            called = text(port.get("name"))
+            if len(called) > _LONGEST_PORT_NAME and not is_symbolic(called) and "{{" not in called:
+                said = f'"{called}": must be no more than {_LONGEST_PORT_NAME} characters'
+                yield (*place, "ports", number, "name"), said, f"has a port called {called}", said.partition(": ")[2]
+        yield from _twice([("name", port.get("name")) for port in ports], (*place, "ports"), "name")
+    volumes = [("name", mapping(each).get("name")) for each in sequence(pod.get("volumes"))]
+    yield from _twice(volumes, (*at, "volumes"), "name")
+
+
+def _twice(values: Sequence[tuple[str, Any]], at: Pointer, what: str) -> Iterator[_Fault]:
+    """Yield the second entry of a list with one value, at the field that has it."""
+    seen: set[str] = set()
+    for number, (field, value) in enumerate(values):
+        if isinstance(value, str) and value and value in seen and not is_symbolic(value):
+            yield (*at, number, field), f'Duplicate value: "{value}"', f"has {what} {value} twice", "each has its own"
+        seen.add(text(value))
+
+
+def _template(workload: Resource) -> Pointer:
+    """Return where a workload describes its pods, below its spec."""
+    return ("jobTemplate", "spec", "template", "spec") if workload.key.kind == "CronJob" else ("template", "spec")
 
 
 def _misfit(workload: Resource) -> Violation | None:
@@ -44,7 +171,7 @@ def _misfit(workload: Resource) -> Violation | None:
 
 def _restarting(workload: Resource, allowed: tuple[str, ...]) -> Violation | None:
     """Return what is wrong with a policy that is stated: charts that are rendered here may leave theirs out."""
-    within = ("jobTemplate", "spec", "template", "spec") if workload.key.kind == "CronJob" else ("template", "spec")
+    within = _template(workload)
     policy = text(mapping(value_at(workload.spec, within)).get("restartPolicy"))
     if not policy or policy in allowed or is_symbolic(policy):
         return None

@@ -21,7 +21,7 @@ SERVICE = """
 apiVersion: v1
 kind: Service
 metadata: {name: checkout, namespace: shop}
-spec: {ports: [{name: http, port: 8080}, {port: 9090}]}
+spec: {ports: [{name: http, port: 8080}, {name: admin, port: 9090}]}
 """
 
 

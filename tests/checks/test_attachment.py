@@ -218,11 +218,14 @@ def test_sections(tmp_path: Path, target: str, label: str, help_: str) -> None:
     ("section", "fix"),
     [
         ('"8080"', "fix: write `sectionName: http`"),
-        ('"9090"', "fix: give port 9090 a name"),
+        ('"9090"', "fix: write `sectionName: admin`"),
+        ('"80"', "fix: give port 80 a name"),
         ("8080", "fix: write `sectionName: http`"),
     ],
 )
 def test_a_port_is_named_not_numbered(tmp_path: Path, section: str, fix: str) -> None:
+    alone = SERVICE.replace("{name: http, port: 8080}, {name: admin, port: 9090}", "{port: 80}")
+    manifests = [alone if each == SERVICE and "80 " in fix else each for each in WORLD]
     text = f"""
 apiVersion: gateway.networking.k8s.io/v1
 kind: BackendTLSPolicy
@@ -231,7 +234,7 @@ spec:
   targetRefs: [{{group: "", kind: Service, name: checkout, sectionName: {section}}}]
   validation: {{hostname: example.com, wellKnownCACertificates: System}}
 """
-    said = only(lint(tmp_path, *WORLD, text), "GWP103")
+    said = only(lint(tmp_path, *manifests, text), "GWP103")
     assert said.help == (fix,)
     assert said.pointed_at.startswith(section)
 

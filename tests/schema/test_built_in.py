@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - worlds on one line each
 """What every API server refuses of kinds of Kubernetes itself: findings, and no part in anything."""
 
 from __future__ import annotations
@@ -64,3 +65,55 @@ def test_ports_of_a_service_have_numbers(ports: str, refused: bool) -> None:
     assert bool(list(run(simulation, select={"GWP501"}))) == refused
     (deployment,) = simulation.world.of_kind("apps", "Deployment")
     assert bool(services_selecting(simulation.topology.world, deployment)) != refused
+
+
+def pods(*containers: str, volumes: str = "[]") -> str:
+    spec = f"{{containers: [{', '.join(containers)}], volumes: {volumes}}}"
+    template = f"{{metadata: {{labels: {{app: a}}}}, spec: {spec}}}"
+    body = f"spec: {{selector: {{matchLabels: {{app: a}}}}, template: {template}}}"
+    return manifest("apps/v1", "Deployment", "checkout", "shop", body)
+
+
+def ingress(path: str, backend: str = "service: {name: checkout, port: {number: 80}}") -> str:
+    paths = f"[{{{path}, backend: {{{backend}}}}}]"
+    body = f"spec: {{rules: [{{host: a.example.com, http: {{paths: {paths}}}}}]}}"
+    return manifest("networking.k8s.io/v1", "Ingress", "web", "shop", body)
+
+
+def of_class(parameters: str) -> str:
+    body = f"spec: {{controller: example.net/c, parameters: {{kind: P, name: p, {parameters}}}}}"
+    return manifest("networking.k8s.io/v1", "IngressClass", "c", body=body)
+
+
+SHAPES = [
+    (service(ports="[{port: 80}, {port: 81, name: b}]"), ("spec", "ports", 0)),
+    (service(ports="[{port: 80, name: b}, {port: 81, name: b}]"), ("spec", "ports", 1, "name")),
+    (service(ports="[{port: 80, name: a}, {port: 80, name: b}]"), ("spec", "ports", 1, "port")),
+    (service(ports="[{port: 53, name: a}, {port: 53, name: b, protocol: UDP}]"), None),
+    (service(ports="[{port: 80, nodePort: 30080}]"), ("spec", "ports", 0, "nodePort")),
+    (service(ports="[{port: 80, nodePort: 30080}]", more="type: NodePort"), None),
+    (service(ports="[{port: 80, nodePort: 30080}]", more="type: '${TYPE}'"), None),
+    (service(ports="[]", more="type: ExternalName"), ("spec", "type")),
+    (ingress("path: shop, pathType: Prefix"), ("spec", "rules", 0, "http", "paths", 0, "path")),
+    (ingress("path: shop, pathType: ImplementationSpecific"), ("spec", "rules", 0, "http", "paths", 0, "path")),
+    (ingress("pathType: ImplementationSpecific"), None),
+    (ingress("path: '${BASE}', pathType: Prefix"), None),
+    (ingress("path: /shop"), ("spec", "rules", 0, "http", "paths", 0)),
+    (ingress("path: /, pathType: Exact", ""), ("spec", "rules", 0, "http", "paths", 0, "backend")),
+    (ingress("path: /, pathType: Exact", "service: {name: a}"), ("spec", "rules", 0, "http", "paths", 0, "backend", "service")),
+    (ingress("path: /, pathType: Exact", "resource: {kind: Bucket, name: a}"), None),
+    (of_class("scope: Namespace"), ("spec", "parameters")),
+    (of_class("scope: Namespace, namespace: shop"), None),
+    (of_class("scope: Cluster, namespace: shop"), ("spec", "parameters", "namespace")),
+    (pods("{name: a, image: a}", "{name: a, image: b}"), ("spec", "template", "spec", "containers", 1, "name")),
+    (pods("{name: a, image: a, ports: [{name: metrics-and-more, containerPort: 1}]}"), ("spec", "template", "spec", "containers", 0, "ports", 0, "name")),
+    (pods("{name: a, image: a, ports: [{name: b, containerPort: 1}, {name: b, containerPort: 2}]}"), ("spec", "template", "spec", "containers", 0, "ports", 1, "name")),
+    (pods("{name: a, image: a, ports: [{name: b, containerPort: 1}]}", "{name: c, image: a, ports: [{name: b, containerPort: 1}]}"), None),
+    (pods("{name: a, image: a}", volumes="[{name: v, emptyDir: {}}, {name: v, emptyDir: {}}]"), ("spec", "template", "spec", "volumes", 1, "name")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "place"), SHAPES, ids=[str(number) for number in range(len(SHAPES))])
+def test_shapes_that_no_api_server_takes(written: str, place: tuple[str | int, ...] | None) -> None:
+    found = list(run(simulated(CLASS, gateway(), written), select={"GWP501"}))
+    assert [each.location.pointer for each in found] == ([] if place is None else [place])

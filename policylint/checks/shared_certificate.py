@@ -13,6 +13,7 @@ from policylint.implementations.generic.tls_ends import TlsEnd
 from policylint.model import Finding, Related, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.words import listing
 from policylint.simulation import Simulation
+from policylint.simulation.serving import served
 from policylint.topology.ancestry import implementation_of
 
 RULE = "GWP419"
@@ -40,20 +41,19 @@ def _beside(simulation: Simulation) -> Iterator[TlsEnd]:
 
 def _at_listeners(simulation: Simulation) -> Iterator[TlsEnd]:
     """Yield the listeners of Gateways whose implementation serves each of them by the name that a client asks for."""
-    for state in simulation.topology.gateways:
+    for state, listener in served(simulation.topology):
         name = implementation_of(state, simulation.catalog)
         if name is None or not simulation.catalog.serves_by_name(name):
             continue
-        for listener in state.listeners:
-            settings = mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))
-            named = [mapping(each) for each in sequence(settings.get("certificateRefs"))]
-            if listener.protocol != "HTTPS" or not named or settings.get("options") or is_symbolic(listener.hostname):
-                continue
-            namespace = text(named[0].get("namespace")) or listener.holder.key.namespace
-            secret = f"Secret {namespace}/{text(named[0].get('name'))}"
-            place = (*listener.pointer, "tls", "certificateRefs")
-            hosts = frozenset({listener.hostname or "*"})
-            yield TlsEnd(listener.holder, place, (state.gateway.key, listener.port), secret, hosts, 404)
+        settings = mapping(mapping(value_at(listener.holder.body, listener.pointer)).get("tls"))
+        named = [mapping(each) for each in sequence(settings.get("certificateRefs"))]
+        if listener.protocol != "HTTPS" or not named or settings.get("options") or is_symbolic(listener.hostname):
+            continue
+        namespace = text(named[0].get("namespace")) or listener.holder.key.namespace
+        secret = f"Secret {namespace}/{text(named[0].get('name'))}"
+        place = (*listener.pointer, "tls", "certificateRefs")
+        hosts = frozenset({listener.hostname or "*"})
+        yield TlsEnd(listener.holder, place, (state.gateway.key, listener.port), secret, hosts, 404)
 
 
 def _finding(end: TlsEnd, other: TlsEnd) -> Finding:

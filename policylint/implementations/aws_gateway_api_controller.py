@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic import Attachments, Implementation
+from policylint.implementations.generic.backends import regardless_of_grants
 from policylint.model import PolicyKind, World, is_symbolic, mapping, text
 from policylint.model.embedded import json_in
 from policylint.model.ternary import every
@@ -39,7 +40,7 @@ class AwsGatewayApiController(Implementation):
         Source: pkg/controllers/route_controller.go, validateBackedRefs @ 00115ee38.
         """
         found = (_imported(backend, topology.world) for backend in super().backends(route, topology))
-        return tuple(map(_regardless_of_grants, found))
+        return tuple(map(regardless_of_grants, found))
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let one log of a sort of destination have each target: VPC Lattice refuses the other, whichever comes later.
@@ -126,11 +127,3 @@ def _imported(backend: BackendState, world: World) -> BackendState:
     found = world.resolve(wanted)
     reason, message = ("BackendNotFound", found.reason) if found.missing else ("", "")
     return backend._replace(wanted=wanted, resolution=found, reason=reason, message=message)
-
-
-def _regardless_of_grants(backend: BackendState) -> BackendState:
-    if backend.granted is True or backend.reason == "InvalidKind":
-        return backend
-    found = backend.resolution
-    reason, message = ("BackendNotFound", found.reason) if found.missing else ("", "")
-    return backend._replace(granted=True, reason=reason, message=message)

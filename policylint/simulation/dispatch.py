@@ -11,6 +11,7 @@ from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, PolicyKind, ResourceKey, text
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Ancestor, Group, OrderDependence, PolicyState
+from policylint.simulation.meshes import Meshes
 from policylint.topology import GatewayState, ParentState, Topology
 from policylint.topology.ancestry import gateways_above, implementation_of
 
@@ -62,8 +63,9 @@ class Dispatch:
             return self.of_gateway(gateway)
         if not parent.mesh:
             return CORE
-        present = {CORE, *self._known, *map(self.of_gateway, self._topology.gateways)}
-        meshes = [name for name in sorted(present | self._with_kinds()) if implementation(name).is_mesh]
+        present = {*self._known, *map(self.of_gateway, self._topology.gateways)}
+        present |= {mesh.name for mesh in Meshes(self._topology.world, self._catalog, self._topology).all}
+        meshes = [name for name in sorted(present) if implementation(name).is_mesh]
         return meshes[0] if len(meshes) == 1 else CORE
 
     def evaluators(self, kind: PolicyKind) -> list[str]:

@@ -212,15 +212,14 @@ def _kept_elsewhere(reference: ReferenceState) -> bool:
 def unserved_listeners(simulation: Simulation) -> dict[Node, str]:
     """Return the listeners that are accepted and that their proxies do not serve, with why."""
     catalog = simulation.catalog
-    served = [(gateway, implementation_of(gateway, catalog)) for gateway in simulation.topology.gateways]
+    names = {each.gateway.key: implementation_of(each, catalog) for each in simulation.topology.gateways}
     found: dict[Node, str] = {}
-    for own in dict.fromkeys(each for _, each in served if each is not None):
+    for own in dict.fromkeys(each for each in names.values() if each is not None):
         behaviour = implementation(own, catalog.settings(own))
         found.update(behaviour.unserved_listeners(simulation.topology, catalog))
-    for gateway, name in served if catalog.releases else ():
-        for listener in gateway.listeners:
-            if why := catalog.unread(name, f"protocol {listener.protocol}"):
-                found[listener.node] = why
+    for gateway, listener in served(simulation.topology) if catalog.releases else ():
+        if why := catalog.unread(names[gateway.gateway.key], f"protocol {listener.protocol}"):
+            found[listener.node] = why
     return found
 
 

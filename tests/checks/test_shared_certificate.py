@@ -6,7 +6,7 @@ import pytest
 
 from policylint.checks import run
 from policylint.model import Finding
-from tests.worlds import gateway, gateway_class, manifest, simulated
+from tests.worlds import gateway, gateway_class, listener_set, manifest, simulated
 
 ISTIO, KGATEWAY, ENVOY = (
     "istio.io/gateway-controller",
@@ -15,6 +15,7 @@ ISTIO, KGATEWAY, ENVOY = (
 )
 
 
+TLS = "tls: {certificateRefs: [{name: c}]}"
 OVER_ONE = ", options: {kgateway.dev/alpn-protocols: http/1.1}"
 
 
@@ -83,3 +84,14 @@ def test_contour_answers_421() -> None:
     ]
     [found] = told(*proxies)
     assert (found.severity, "gets 421" in found.message) == ("note", True)
+
+
+def test_listeners_of_a_listener_set_are_served_beside_those_of_its_gateway() -> None:
+    def entry(name: str) -> str:
+        return f"[{{name: {name}, port: 443, protocol: HTTPS, hostname: {name}.example.com, {TLS}}}]"
+
+    infra = gateway(listeners=entry("a"), more="allowedListeners: {namespaces: {from: Same}}")
+    more = listener_set("more", "infra", entry("b"))
+    (found,) = told(gateway_class("any", ISTIO), infra, more)
+    assert [each.name for each in found.resources] == ["more", "edge"]
+    assert not told(gateway_class("any", ISTIO), infra.replace("from: Same", "from: None"), more)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.workspace import open_workspace
-from tests.worlds import manifest, opened, policy
+from tests.worlds import manifest, opened, policy, route, service
 
 WEB_PODS = "spec: {podSelector: {matchLabels: {app: web}}, port: 8080}"
 SERVER = manifest("policy.linkerd.io/v1beta3", "Server", "web", "default", WEB_PODS)
@@ -144,3 +144,19 @@ def test_group_and_kind_of_a_target_are_compared_without_case(tmp_path: Path, gr
     assert [(str(target.key), target.lenient, target.problem) for target in state.targets] == [
         ("Server default/web", "", "")
     ]
+
+
+@pytest.mark.parametrize("annotated", ["linkerd.io/inject: enabled", "linkerd.io/inject: disabled"])
+@pytest.mark.parametrize("kind", ["HTTPRoute", "GRPCRoute"])
+def test_backends_of_other_namespaces_need_no_grant(tmp_path: Path, kind: str, annotated: str) -> None:
+    """The policy controller reads no grants; who the mesh is, an annotation of a Namespace tells."""
+    to_next = "rules: [{backendRefs: [{name: next, namespace: other, port: 80}]}]"
+    simulation = opened(
+        tmp_path,
+        manifest("v1", "Namespace", "shop", more=f"annotations: {{{annotated}}}"),
+        route("web", parents="[{group: core, kind: Service, name: web, port: 80}]", kind=kind, more=to_next),
+        service("web"),
+        service("next", "other"),
+    )
+    ((backend,),) = (each.backends for each in simulation.topology.routes)
+    assert (backend.granted, backend.reason) == ((True, "") if "enabled" in annotated else (False, "RefNotPermitted"))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, resolved_to
+from policylint.implementations.generic.backends import regardless_of_grants
 from policylint.implementations.linkerd.references import AUTHENTICATIONS, referred
 from policylint.model import PolicyKind, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts
@@ -20,7 +21,7 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, Group, Idle, Losses, PolicyState, Target
 from policylint.policy.targets import refused
-from policylint.topology import Condition, Topology, whole
+from policylint.topology import BackendState, Condition, RouteState, Topology, whole
 from policylint.topology.grants import Grants
 from policylint.topology.references import same_namespace
 from policylint.topology.workloads import is_workload
@@ -60,12 +61,21 @@ class Linkerd(Implementation):
     """AuthorizationPolicy and HTTPLocalRateLimitPolicy."""
 
     name = "linkerd"
+    is_mesh = True
     asked_by_requests = True
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references; the policy's namespace needs no manifest, and stands for all Servers in it."""
         targets = super().targets(policy, kind, topology, grants)
         return tuple(_of_namespace(target, policy, topology.world) for target in targets)
+
+    def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
+        """Take backends of other namespaces without a grant, whoever's kind the route is of.
+
+        Source: linkerd2 policy-controller/k8s/index/src/outbound/index/http.rs, convert_backend, and grpc.rs, tcp.rs,
+        tls.rs beside it: they read no grants.
+        """
+        return tuple(map(regardless_of_grants, super().backends(route, topology)))
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse what the webhook refuses: an authorization takes at most one identity and one network."""

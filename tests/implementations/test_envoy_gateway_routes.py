@@ -85,7 +85,11 @@ apiVersion: v1
 kind: Service
 metadata: {name: s, namespace: shop}
 spec:
-  ports: [{name: c, port: 80}, {name: d, port: 53, protocol: UDP}, {name: a, port: 99, protocol: UDP}, {name: b, port: 99, protocol: TCP}]
+  ports:
+    - {name: c, port: 80}
+    - {name: d, port: 53, protocol: UDP}
+    - {name: a, port: 99, protocol: UDP}
+    - {name: b, port: 99, protocol: TCP}
 """
     rule = "allowedRoutes: {namespaces: {from: All}}"
     listeners = f"[{{name: all, port: 80, protocol: {kind[:-5]}, {rule}}}]"

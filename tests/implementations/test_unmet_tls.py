@@ -53,3 +53,31 @@ def test_pods_without_a_proxy(namespace: str, pod: str, stated: str, confidence:
     trace = Tracer(simulation).trace(from_url("GET", "http://old.legacy:80/", (), client="Deployment/shop/web"))
     outcome = trace.outcome
     assert {"503": outcome.status == 503, "ok": bool(outcome.backends), "depends": bool(outcome.backends)}[ends]
+
+
+@pytest.mark.parametrize(("number", "url", "status"), [(80, "", 503), (80, ":80", 503), (81, "", None)])
+def test_a_service_of_one_port_is_called_by_it(number: int, url: str, status: int | None) -> None:
+    """Whoever leaves the port out calls the only one that there is."""
+    stated = rule(f"portLevelSettings: [{{port: {{number: {number}}}, {MUTUAL}}}]")
+    simulation = simulated(SHOP, OUT, app("web", "shop"), app("old", "legacy"), stated)
+    asked = from_url("GET", f"http://old.legacy{url}/", (), client="Deployment/shop/web")
+    assert Tracer(simulation).trace(asked).outcome.status == status
+
+
+@pytest.mark.parametrize(
+    ("location", "host", "told"),
+    [
+        ("location: MESH_EXTERNAL, ", "api.example.com", True),
+        ("", "api.example.com", True),
+        ("location: MESH_INTERNAL, ", "api.example.com", False),
+        ("location: '${LOCATION}', ", "api.example.com", False),
+        ("", "other.example.com", False),
+    ],
+)
+def test_hosts_outside_the_mesh(location: str, host: str, told: bool) -> None:
+    ports = "ports: [{number: 443, name: tls, protocol: TLS}]"
+    spec = f"spec: {{{location}hosts: [{host}], resolution: DNS, {ports}}}"
+    entry = manifest("networking.istio.io/v1", "ServiceEntry", "api", "shop", spec)
+    simulation = simulated(SHOP, app("web", "shop"), entry, rule(MUTUAL, "api.example.com"))
+    found = [each for each in run(simulation, select={"GWP415"}) if "certificate of the mesh" in each.message]
+    assert [each.confidence for each in found] == ["assumed"] * told

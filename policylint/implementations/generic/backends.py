@@ -6,7 +6,7 @@ from policylint.topology import BackendState
 
 
 def regardless_of_grants(backend: BackendState) -> BackendState:
-    """Return a backend as a controller takes it that reads no ReferenceGrants: all that counts is whether it is there."""
+    """Return a backend as a controller takes it that reads no ReferenceGrants: whether it is there counts."""
     if backend.granted is True or backend.reason == "InvalidKind":
         return backend
     found = backend.resolution

@@ -15,7 +15,8 @@ from policylint.model.selectors import matches
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import order_stated
 
-_OF_THE_MESH = ("", "ISTIO_MUTUAL")
+MUTUAL = "ISTIO_MUTUAL"
+_OF_THE_MESH = ("", MUTUAL)
 _WITHOUT_CERTIFICATE = ("DISABLE", "SIMPLE")
 
 
@@ -56,6 +57,9 @@ class DestinationRules:
         """
         if not self._by_namespace:
             return ClientTls()
+        ports = sequence(service.spec.get("ports"))
+        if port is None and len(ports) == 1:  # which is called, whoever names it
+            port = integer(mapping(ports[0]).get("port"))
         of_root = self._by_namespace.get(root, [])
         exported = [rule for rule in self._by_namespace.get(service.key.namespace, ()) if not _is_private(rule)]
         exported_of_root = [rule for rule in of_root if not _is_private(rule)]
@@ -118,9 +122,7 @@ def _acting(rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str
 def _is_demanded(rule: Resource, port: int | None) -> bool:
     """Return whether a rule has the clients of a port show a certificate of the mesh, in as many words."""
     policy = mapping(rule.spec.get("trafficPolicy"))
-    of_ports = [mapping(each) for each in sequence(policy.get("portLevelSettings"))]
-    own = [each for each in of_ports if integer(mapping(each.get("port")).get("number")) == port and port is not None]
-    return _mode(own[0] if own else policy) == "ISTIO_MUTUAL"
+    return _mode(settings_of_ports(policy).get(port, policy)) == MUTUAL
 
 
 def _shows_identity(rule: Resource, port: int | None) -> bool | None:
@@ -129,14 +131,21 @@ def _shows_identity(rule: Resource, port: int | None) -> bool | None:
     What is set for a port does not inherit from what is set for all (PortTrafficPolicy).
     """
     policy = mapping(rule.spec.get("trafficPolicy"))
-    of_ports = [mapping(each) for each in sequence(policy.get("portLevelSettings"))]
-    numbers = [integer(mapping(each.get("port")).get("number")) for each in of_ports]
-    if port is None and of_ports:
-        modes = [_mode(policy), *map(_mode, of_ports)]
-    else:
-        modes = [_mode(of_ports[numbers.index(port)] if port in numbers else policy)]
+    of_ports = settings_of_ports(policy)
+    modes = [_mode(of_ports.get(port, policy))]
+    if port is None:
+        modes += map(_mode, of_ports.values())
     answers = {True if mode in _OF_THE_MESH else False if mode in _WITHOUT_CERTIFICATE else None for mode in modes}
     return answers.pop() if len(answers) == 1 else None
+
+
+def settings_of_ports(policy: Mapping[str, Any]) -> dict[int | None, Mapping[str, Any]]:
+    """Return what a trafficPolicy says of single ports; the first entry for one counts."""
+    found: dict[int | None, Mapping[str, Any]] = {}
+    for each in map(mapping, sequence(policy.get("portLevelSettings"))):
+        if (number := integer(mapping(each.get("port")).get("number"))) is not None:
+            found.setdefault(number, each)
+    return found
 
 
 def _mode(policy: Mapping[str, Any]) -> str:

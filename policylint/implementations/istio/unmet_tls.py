@@ -11,13 +11,14 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.istio import labels
+from policylint.implementations.istio.client_tls import MUTUAL
 from policylint.implementations.istio.mesh import Mesh
-from policylint.model import Resource, World, mapping, sequence, text
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 from policylint.topology.workloads import servers_behind
 
 _RULE = ("networking.istio.io", "DestinationRule")
-_MUTUAL = "ISTIO_MUTUAL"
+_INTERNAL = "MESH_INTERNAL"
 _SPEAKING = frozenset({labels.INJECTION, labels.REVISION, labels.DATAPLANE_MODE})
 
 
@@ -30,6 +31,7 @@ def unmet(world: World) -> Iterator[DeadEnd]:
         host = text(rule.spec.get("host"))
         if place is None or "*" in host:
             continue
+        yield from _at_others(rule, place, host, world)
         for service in services:
             if names_service(host, rule.key.namespace, service.key) and (found := outside(service, world)):
                 does = (
@@ -39,6 +41,21 @@ def unmet(world: World) -> Iterator[DeadEnd]:
                 about = (service.key, *(each.key for each in found.pods[:3]))
                 then = "the handshake fails: 503"
                 yield DeadEnd(rule, place, does, fix, about, found.doubt, then)
+
+
+def _at_others(rule: Resource, place: Pointer, host: str, world: World) -> Iterator[DeadEnd]:
+    """Yield a rule for a host that a ServiceEntry says to be outside the mesh, as it does where it says nothing.
+
+    Source: istio.io/docs/reference/config/networking/service-entry, «ServiceEntry.Location».
+    """
+    for entry in world.of_kind(*labels.SERVICE_ENTRY):
+        location = text(entry.spec.get("location"), "MESH_EXTERNAL")
+        if location == _INTERNAL or is_symbolic(location) or host not in texts(entry.spec.get("hosts")):
+            continue
+        does = f"has clients show a certificate of the mesh to {host}, which {entry.key} says is outside of it"
+        fix = f"set SIMPLE or MUTUAL, or `location: {_INTERNAL}` where it is one of the mesh"
+        ground = "the host may be one of a mesh with the same root of trust"
+        yield DeadEnd(rule, place, does, fix, (entry.key,), ground, "the handshake fails: 503")
 
 
 class Outside:
@@ -84,4 +101,4 @@ def _places(rule: Resource) -> Iterator[Pointer]:
 
 
 def _is_mutual(policy: Mapping[str, Any]) -> bool:
-    return mapping(policy.get("tls")).get("mode") == _MUTUAL
+    return mapping(policy.get("tls")).get("mode") == MUTUAL

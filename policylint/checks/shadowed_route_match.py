@@ -136,14 +136,16 @@ def _in_order(simulation: Simulation) -> Iterator[Finding]:
     from policylint.doors.istio_order import unmet
 
     for each in unmet(simulation.world):
-        place, by = ("spec", "http", each.number), ("spec", "http", each.by)
+        place, by = ("spec", each.section, each.number), ("spec", each.section, each.by)
+        label = "the first rule that fits counts"
+        label += ", and prefixes are text: `/shop` fits `/shopping`, too" if each.section == "http" else ""
         yield Finding(
             RULE,
             "warning",
             f"{path(place)} of {each.holder.key} is never used: {path(by)} takes its requests",
             each.holder.location(*place),
             resources=(each.holder.key,),
-            label="the first rule that fits counts, and prefixes are text: `/shop` fits `/shopping`, too",
+            label=label,
             related=(Related("takes them", each.holder.location(*by)),),
             help=(f"fix: put it before {path(by)}",),
             field=path(place),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - matches on one line each
 """GWP408 of VirtualServices: the first rule that fits counts (istio/istio#18849, #39188, #46410)."""
 
 from __future__ import annotations
@@ -61,3 +62,26 @@ def test_a_delegate_may_leave_some() -> None:
     spec = f"spec: {{hosts: [a.example.com], gateways: [edge], http: {http}}}"
     world = simulated(manifest("networking.istio.io/v1", "VirtualService", "web", "shop", spec))
     assert not list(run(world, select={"GWP408"}))
+
+
+@pytest.mark.parametrize(
+    ("section", "matches", "is_told"),
+    [
+        ("tcp", ("", "match: [{port: 80}], "), True),
+        ("tcp", ("match: [{port: 80}], ", ""), False),
+        ("tcp", ("match: [{port: 80}], ", "match: [{port: 80, sourceLabels: {app: a}}], "), True),
+        ("tcp", ("match: [{port: 80}], ", "match: [{port: 81}], "), False),
+        ("tcp", ("match: [{destinationSubnets: [10.0.0.0/8]}], ", "match: [{port: 80}], "), False),
+        ("tls", ("match: [{sniHosts: [a.example.com, b.example.com]}], ", "match: [{sniHosts: [a.example.com]}], "), True),
+        ("tls", ("match: [{sniHosts: [a.example.com]}], ", "match: [{sniHosts: [a.example.com, b.example.com]}], "), False),
+        ("tls", ("match: [{sniHosts: ['*.example.com']}], ", "match: [{sniHosts: [a.example.com]}], "), False),
+        ("tls", ("match: [{port: 443, sniHosts: [a.example.com]}], ", "match: [{sniHosts: [a.example.com]}], "), False),
+    ],
+)  # fmt: skip
+def test_rules_of_connections_come_too_late(section: str, matches: tuple[str, str], is_told: bool) -> None:
+    rules = ", ".join(f"{{{match}{TO}}}" for match in matches)
+    spec = f"spec: {{hosts: [shop.example.com], {section}: [{rules}]}}"
+    found = list(
+        run(simulated(manifest("networking.istio.io/v1", "VirtualService", "web", "shop", spec)), select={"GWP408"})
+    )
+    assert [each.location.pointer for each in found] == [("spec", section, 1)] * is_told

@@ -15,6 +15,10 @@ _ARCHIVES = frozenset(
     f"{mark}{name}" for mark in ("", ".", "_") for name in ("archive", "archived", "archives", "deprecated", "disabled")
 )
 """With or without a dot or underscore before it, what stays out of use even where a tree has nothing else."""
+_SAMPLES = frozenset({"invalid", "valid"})
+"""Each of their files is held against a schema by itself; `valid` is called so where `invalid` is beside it."""
+_FOR_GOOD = _ARCHIVES | _SAMPLES
+"""What nobody deploys even where a tree has nothing else."""
 TESTS = frozenset(
     {"conformance", "e2e", "fixtures", "mocks", "test", "test-data", "test-fixtures", "test-resources", "test-utils"}
     | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils"}
@@ -27,7 +31,7 @@ _OF_A_PROGRAM = Pattern(
 """What the tests of a program are called."""
 _DOCS = frozenset({"docs", "doc"})
 EXAMPLES = frozenset({"example", "examples", "sample", "samples"})
-NOT_LIVE = _ARCHIVES | TESTS | _DOCS | EXAMPLES | {"template", "templates", "hack", "scripts"}
+NOT_LIVE = _FOR_GOOD | TESTS | _DOCS | EXAMPLES | {"template", "templates", "hack", "scripts"}
 _LESSON = Pattern(r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)")
 """A directory that is tried by itself, as those beside it with other numbers are."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
@@ -69,12 +73,12 @@ def _tried(directory: str) -> tuple[str, str] | None:
 
 def is_out_of_use(path: str) -> bool:
     """Tell whether a file is part of tests, documentation or an archive, by the names of its directories."""
-    return dead_step(path, names=TESTS | _DOCS | _ARCHIVES) is not None
+    return dead_step(path, names=TESTS | _DOCS | _FOR_GOOD) is not None
 
 
 def is_archive(directory: str) -> bool:
     """Tell whether a directory is called as what is out of use for good."""
-    return directory.rpartition("/")[2] in _ARCHIVES
+    return directory.rpartition("/")[2] in _FOR_GOOD
 
 
 def is_written_about(path: str) -> bool:
@@ -165,14 +169,14 @@ class Live:
         directory = path.rpartition("/")[0]
         if directory not in self._known:
             entered = self._entered(directory, NOT_LIVE)
-            is_dead = bool(entered) and (not self._holds_all or entered[-1] in _ARCHIVES)
+            is_dead = bool(entered) and (not self._holds_all or entered[-1] in _FOR_GOOD)
             self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
 
     def out_of_use(self, path: str) -> str:
         """Return the directory of tests, or the archive, that a file lies in; "" where it lies in none, or in one that
         the user named."""
-        return "" if path in self._files else "/".join(self._entered(path.rpartition("/")[0], TESTS | _ARCHIVES))
+        return "" if path in self._files else "/".join(self._entered(path.rpartition("/")[0], TESTS | _FOR_GOOD))
 
     def _entered(self, directory: str, names: Collection[str]) -> list[str]:
         """Return the steps up to the first one, of those that the user did not name, that is called as some are."""
@@ -206,7 +210,7 @@ def dead_step(
         if step.startswith(".") and names is NOT_LIVE:
             return depth
         if step in names and above not in ENVIRONMENT_MARKERS:
-            siblings = beside("/".join(steps[:depth])) if step == "test" else ()
-            if ENVIRONMENTS.isdisjoint(siblings):
+            siblings = beside("/".join(steps[:depth])) if step in ("test", "valid") else ()
+            if ENVIRONMENTS.isdisjoint(siblings) and (step != "valid" or "invalid" in siblings):
                 return depth
     return None

@@ -330,10 +330,11 @@ def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
 
 
 def _installed(scripts: Callable[[], Scripts]) -> Sequence[Custom]:
-    """Return the releases that scripts of a tree install."""
+    """Return the releases that scripts of a tree install, and what its controllers may make."""
     from policylint.render.by_hand import installed
+    from policylint.render.rights import may_make
 
-    return list(installed(scripts()))
+    return [*installed(scripts()), *may_make(scripts())]
 
 
 def _charts(scripts: Callable[[], Scripts]) -> Sequence[tuple[str, str, str]]:

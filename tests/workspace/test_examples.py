@@ -86,6 +86,20 @@ def test_an_archive_is_out_of_use_where_a_tree_has_nothing_else(tmp_path: Path, 
     assert loud(open_workspace([str(tmp_path / archive)]))
 
 
+def test_samples_for_a_schema_are_out_of_use_where_a_tree_has_nothing_else(tmp_path: Path) -> None:
+    own = {**GOOD, "route.yaml": BROKEN}
+    samples = {f"crd/{each}/{name}": text for each in ("valid", "invalid") for name, text in own.items()}
+    assert loud(tree(tmp_path, {**samples, "e2e/gateway.yaml": GATEWAY.format(listener="http")})) == []
+
+
+@pytest.mark.parametrize(("beside", "said"), [("invalid", []), ("other", ["GWP402"])])
+def test_what_is_called_valid_is_a_sample_where_something_is_called_invalid(
+    tmp_path: Path, beside: str, said: list[str]
+) -> None:
+    files = {**GOOD, "valid/route.yaml": BROKEN, f"{beside}/service.yaml": SERVICE.replace("name: web", "name: more")}
+    assert sure(tree(tmp_path, files)) == said
+
+
 def test_tests_are_left_out_beside_examples(tmp_path: Path) -> None:
     files = {f"examples/basic/{name}": text for name, text in GOOD.items()}
     workspace = tree(tmp_path, {**files, "examples/basic/route.yaml": BROKEN, "internal/testdata/route.yaml": BROKEN})

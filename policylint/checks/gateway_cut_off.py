@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.doors import with_doors
 from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
@@ -32,6 +33,7 @@ class _Cut(NamedTuple):
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    simulation = with_doors(simulation)
     by_policy: dict[tuple[ResourceKey, str], list[_Cut]] = {}
     known: dict[tuple[object, ...], Way] = {}
     for route in simulation.topology.routes:

@@ -247,7 +247,9 @@ def any_cluster_network_policy(simulation: Simulation) -> bool:
 
 
 def routes_and_network_policies(simulation: Simulation) -> bool:
-    return any_route(simulation) and any_network_policy(simulation)
+    """Need a network policy, and a route or an Ingress."""
+    ingresses = any(True for _ in simulation.world.of_kind(*INGRESS))
+    return (ingresses or any_route(simulation)) and any_network_policy(simulation)
 
 
 def any_cluster_policy(simulation: Simulation) -> bool:

@@ -1,0 +1,84 @@
+"""GWP604 for Ingresses: Cilium's proxies have the identity `ingress`, whatever the client's is."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from policylint.model import Finding
+from policylint.trace import Request, Tracer
+from tests.worlds import manifest, simulated
+
+PODS = manifest(
+    "apps/v1", "Deployment", "web", "shop",
+    "spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, "
+    "spec: {containers: [{name: web, ports: [{containerPort: 8080}]}]}}}",
+)  # fmt: skip
+SERVICE = manifest(
+    "v1", "Service", "web", "shop", "spec: {selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}"
+)
+PATH = "{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}"
+INTO = f"rules: [{{host: shop.example.com, http: {{paths: [{PATH}]}}}}]"
+
+
+def by_class(controller: str) -> tuple[str, str]:
+    return (
+        manifest("networking.k8s.io/v1", "IngressClass", "here", body=f"spec: {{controller: {controller}}}"),
+        manifest("networking.k8s.io/v1", "Ingress", "web", "shop", f"spec: {{ingressClassName: here, {INTO}}}"),
+    )
+
+
+CILIUM = by_class("cilium.io/ingress-controller")
+
+
+def policy(rules: str, kind: str = "CiliumNetworkPolicy", subject: str = "{}") -> str:
+    namespace = "shop" if kind == "CiliumNetworkPolicy" else ""
+    return manifest("cilium.io/v2", kind, "own", namespace, f"spec: {{endpointSelector: {subject}, {rules}}}")
+
+
+def standard(peer: str) -> str:
+    rule = f"ingress: [{{from: [{peer}]}}]"
+    return manifest("networking.k8s.io/v1", "NetworkPolicy", "own", "shop", f"spec: {{podSelector: {{}}, {rule}}}")
+
+
+GATEWAYS = "{matchExpressions: [{key: reserved:ingress, operator: Exists}]}"
+
+
+def told(*manifests: str) -> list[Finding]:
+    return list(run(simulated(PODS, SERVICE, *manifests), select={"GWP604"}))
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        policy("ingress: [{fromEndpoints: [{}]}]"),
+        policy("ingress: [{fromCIDRSet: [{cidr: 192.168.200.0/24}]}]"),
+        policy("ingress: [{fromEntities: [world]}]"),
+        standard("{podSelector: {}}"),
+        standard("{ipBlock: {cidr: 10.0.0.0/8}}"),
+        policy("egress: [{toEndpoints: [{matchLabels: {app: other}}]}]", "CiliumClusterwideNetworkPolicy", GATEWAYS),
+    ],
+)
+def test_what_keeps_the_proxies_of_cilium_out(closing: str) -> None:
+    [found] = told(*CILIUM, closing)
+    assert "every request of Ingress shop/web to Service shop/web fails" in found.message
+    assert found.severity == "error"
+    trace = Tracer(simulated(PODS, SERVICE, *CILIUM, closing)).trace(Request(host="shop.example.com", port=80))
+    assert trace.is_cut_off
+
+
+@pytest.mark.parametrize(
+    "open_",
+    [
+        policy("ingress: [{fromEntities: [ingress]}]"),
+        policy("ingress: [{fromEntities: [all]}]"),
+        policy("ingress: [{fromEndpoints: [{}]}, {fromEntities: [ingress], toPorts: [{ports: [{port: '8080'}]}]}]"),
+        policy("egress: [{toEntities: [cluster]}]", "CiliumClusterwideNetworkPolicy", GATEWAYS),
+    ],
+)
+def test_what_lets_them_in(open_: str) -> None:
+    assert not told(*CILIUM, open_)
+
+
+def test_proxies_of_which_nobody_knows_where_they_run() -> None:
+    assert not told(*by_class("k8s.io/ingress-nginx"), standard("{podSelector: {}}"))

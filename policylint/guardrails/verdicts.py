@@ -7,6 +7,7 @@ from itertools import chain
 
 from policylint.guardrails.mesh import ANYBODY, NOBODY, MeshEntry
 from policylint.guardrails.reading import OUTSIDE, Guardrail, RequestPattern, any_names, names
+from policylint.guardrails.takers import Takers
 from policylint.model import Location, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.model.words import shortened
@@ -29,7 +30,7 @@ from policylint.reach import (
 )
 from policylint.simulation import Simulation
 from policylint.spaces.boxes import Box, intersect, is_empty, merged, subtract
-from policylint.topology.hostnames import matches, patterns, without_port
+from policylint.topology.hostnames import patterns, without_port
 from policylint.topology.workloads import workloads_selected
 from policylint.trace import Asked, Request, Requirements, Tracer
 
@@ -164,6 +165,7 @@ class _Requests:
         self._simulation = self._tracer.simulation
         self._requirements = Requirements(self._tracer)
         self._doors = doors(self._tracer)
+        self._takers = Takers(self._simulation.topology, self._doors)
         self._by_host: dict[Door, dict[str, list[EntryPoint]]] = {}
 
     def _entries(self, hosts: Iterable[str]) -> Iterator[EntryPoint]:
@@ -203,7 +205,7 @@ class _Requests:
             self._doubt(tally, entry, ways)
             for way in ways:
                 ended = way.trace.outcome
-                boxes = _meant(way, guardrail.requests, exceptions, self._takers(way))
+                boxes = _meant(way, guardrail.requests, exceptions, self._takers.of(way))
                 if not way.taken or not (ended.backends or ended.unknown):
                     continue
                 if not boxes and not exceptions:
@@ -223,7 +225,7 @@ class _Requests:
 
     def _exempt(self, tally: _Tally, way: WayIn, exceptions: Mapping[RequestPattern, int], *, is_asked: bool) -> None:
         """Note what exceptions are about of the requests of a way."""
-        own = _meant(way, tally.guardrail.requests, (), self._takers(way))
+        own = _meant(way, tally.guardrail.requests, (), self._takers.of(way))
         for pattern, number in exceptions.items():
             passing = [box for each in own if not is_empty(box := intersect(each, pattern.box(way)))]
             if not passing or not pattern.takes_route(way):
@@ -319,7 +321,7 @@ class _Requests:
             self._doubt(tally, entry, ways)
             for way in ways:
                 hit = self._hit(way, guardrail)
-                boxes = _meant(way, guardrail.requests, guardrail.exceptions, self._takers(way)) if hit else []
+                boxes = _meant(way, guardrail.requests, guardrail.exceptions, self._takers.of(way)) if hit else []
                 if boxes:
                     self._judge(tally, way, boxes, hit)
         for service in self._simulation.world.of_kind("", "Service"):
@@ -327,28 +329,10 @@ class _Requests:
                 tally.hold(f"no other way in leads to {service.key}")
 
     def _hit(self, way: WayIn, guardrail: Guardrail) -> list[ResourceKey]:
-        """Return what a guardrail names of the backends of the rule that takes the requests of a way, or may."""
-        trace = way.trace
-        backends = [(share.key, share.port) for share in trace.outcome.shares]
-        rule = trace.rule_pointer[2] if len(trace.rule_pointer) > 2 else None
-        for route in self._takers(way):
-            backends += self._leading_to(route, rule if route is trace.route else None)
+        """Return what a guardrail names of the backends of a way."""
+        backends = self._takers.backends(way)
         keys = dict.fromkeys(key for key, port in backends if guardrail.port in (None, port))
         return [key for key in keys if self._is_target(key, guardrail.target)]
-
-    def _leading_to(self, route: Resource, rule: object = None) -> list[tuple[ResourceKey, int | None]]:
-        """Return the backends that a route names, or one of its rules, with their ports; those of routes below, too."""
-        found: list[tuple[ResourceKey, int | None]] = []
-        at, seen = [route.key], {route.key}
-        while at:
-            if (state := self._simulation.topology.route(at.pop())) is None:
-                continue
-            wanted = rule if state.route.key == route.key else None
-            named = [each for each in state.backends if each.role == "backend" and wanted in (None, each.rule)]
-            found += ((each.wanted, each.port) for each in named)
-            at += {each.wanted for each in named} - seen
-            seen.update(at)
-        return found
 
     def _judge(self, tally: _Tally, way: WayIn, boxes: list[Box], hit: list[ResourceKey]) -> None:
         """Judge the requests of a way that must not get to what they are sent to."""
@@ -375,22 +359,6 @@ class _Requests:
         selected = [] if service is None else workloads_selected(self._simulation.world, service)
         return any(names(target, workload.key) for workload in selected)
 
-    def _takers(self, way: WayIn) -> list[Resource]:
-        """Return the route that takes the requests of a way; where that is not known, all that may.
-
-        Of requests that cannot be told apart `_doubt` says which rules may take them.
-        """
-        if way.trace.route is not None or not way.trace.outcome.unknown or way.undecided:
-            return [] if way.trace.route is None else [way.trace.route]
-        return self._naming(way.entry)
-
-    def _naming(self, entry: EntryPoint) -> list[Resource]:
-        """Return the routes for a host where requests come in, all that are there if none is for it."""
-        named = self._doors.get((entry.gateway, entry.scheme, entry.port), {})
-        hosts = [pattern for pattern in named if matches(entry.host, pattern)] or [*named]
-        keys = dict.fromkeys(key for pattern in hosts for key in sorted(named[pattern]))
-        return [state.route for key in keys if (state := self._simulation.topology.route(key)) is not None]
-
     def _place(self, way: WayIn, hit: Collection[ResourceKey] = ()) -> tuple[ResourceKey, Location]:
         """Return the rule that takes the requests of a way; the Gateway where none is known to.
 
@@ -402,8 +370,8 @@ class _Requests:
         state = self._simulation.topology.gateway(way.entry.gateway)
         if state is not None:
             return state.gateway.key, state.gateway.name_location
-        routes = self._naming(way.entry)
-        leading = (each for each in routes if not set(hit).isdisjoint(key for key, _ in self._leading_to(each)))
+        routes = self._takers.at(way.entry)
+        leading = (each for each in routes if not set(hit).isdisjoint(key for key, _ in self._takers.behind(each)))
         route = next(leading, routes[0])
         return route.key, route.name_location
 

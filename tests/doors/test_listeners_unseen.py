@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from policylint.model import ResourceKey
 from policylint.reach import doors, entries, ways_in
+from policylint.report.reach import Question, find
 from policylint.trace import Request, Tracer
 from tests.compare.repositories import diff
-from tests.worlds import gateway, gateway_class, route, service, simulated
+from tests.worlds import GATEWAY_API, gateway, gateway_class, route, service, simulated
 
 HOST = "shop.example.com"
+BACKEND = "{name: one, port: 80}"
 REDIRECT = "filters: [{{type: RequestRedirect, requestRedirect: {{{0}}}}}]"
 TO_HTTPS = REDIRECT.format("scheme: https, statusCode: 301")
 
@@ -75,6 +78,31 @@ def test_what_is_not_known_of_one_request_is_not_known_of_all_like_it() -> None:
     world = serving(at("one"), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
     (way,) = ways_in(Tracer(simulated(*world)), next(entries(Tracer(simulated(*world)))))
     assert way.trace.outcome.unknown
+
+
+def hosts(kind: str) -> str:
+    return "" if kind in ("TCPRoute", "UDPRoute") else f"hostnames: [{HOST}], "
+
+
+@pytest.mark.parametrize(
+    ("routes", "ways"),
+    [
+        ((serving(at("one"), "one", "one"), serving(at("two"), "two", "two")), 1),
+        *(
+            ((route("one", parents=at(), kind=kind, more=f"{hosts(kind)}rules: [{{backendRefs: [{BACKEND}]}}]"),), 1)
+            for kind in ("TCPRoute", "UDPRoute", "TLSRoute")
+        ),
+        ((serving(at("two"), "two", "two"),), 0),
+    ],
+    ids=["two listeners", "TCPRoute", "UDPRoute", "TLSRoute", "another backend"],
+)
+def test_what_may_lead_to_a_backend_is_a_way_to_it(routes: tuple[str, ...], ways: int) -> None:
+    world = simulated(*routes, service("one"), service("two"))
+    for meant in ("Service", "HTTPRoute") if len(routes) > 1 else ("Service",):
+        group = "" if meant == "Service" else GATEWAY_API
+        rows = find([world], Question(objects={ResourceKey(group, meant, "shop", "one")})).rows
+        assert len(rows) == ways
+        assert all(row.way.trace.outcome.unknown for row in rows)
 
 
 def test_one_route_at_all_listeners_is_certain_of_what_comes_first() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from policylint.documents import loading
 from policylint.doors import is_door
+from policylint.guardrails.takers import Takers
 from policylint.model import ResourceKey
 from policylint.model.words import count, listing, verb
 from policylint.namedtuple import NamedTuple
@@ -15,6 +16,7 @@ from policylint.reach import (
     WayIn,
     all_ways,
     asked,
+    doors,
     end_in_words,
     leading_to,
     senders,
@@ -74,9 +76,11 @@ class Question(NamedTuple):
             services = None if objects is None else with_routes(tracer, objects)
             if named or not self.principals:
                 found = chain(found, ways_inside(tracer, services, named or None))
+        takers = Takers(outside.topology, {} if objects is None else doors(outside, self.gateways))
         for way in found:
-            trace = way.trace
-            to = {*(node.key for node in trace.path), *(share.key for share in trace.outcome.shares)}
+            to = {*(node.key for node in way.trace.path), *(share.key for share in way.trace.outcome.shares)}
+            if objects is not None and way.trace.outcome.unknown:
+                to |= {*(route.key for route in takers.of(way)), *(key for key, _ in takers.backends(way))}
             if objects is None or way.cut_off or not to.isdisjoint(objects):
                 yield way
 

@@ -17,6 +17,7 @@ import sys
 import traceback
 from pathlib import Path
 
+import yaml
 from campaign import Campaign, Try
 
 KEPT = Path(__file__).resolve().parent / "out" / "fuzz"
@@ -39,6 +40,9 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     """Run a campaign; exit with 1 when anything fails."""
+    # Worlds are read and written with libyaml: as tests/conftest.py has it, whose worlds these are.
+    yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[assignment, misc]
+    yaml.SafeDumper = yaml.CSafeDumper  # type: ignore[assignment, misc]
     chosen = options()
     attempt = _attempt(chosen)
     try:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from policylint.model import faults
 from policylint.schema import broken
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 settings.register_profile("desk", deadline=None, max_examples=examples(100))
 settings.register_profile("ci", deadline=None, max_examples=examples(100), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") and not NIGHTLY else "desk")
+if not NIGHTLY:
+    # Hypothesis draws constants of all modules that were imported, too: seconds for each process, and other examples by
+    # what ran before.
+    providers._get_local_constants = lambda: providers._local_constants
 
 # The helm that `python -m tests.witness.run kustomize` built, where it is: modules look for it when they are imported.
 if witness := os.environ.get("POLICYLINT_WITNESS"):
@@ -45,8 +50,9 @@ if (
 ):
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
-# `yaml.safe_load` with libyaml: worlds are read ten times as fast.
+# `yaml.safe_load` and `yaml.safe_dump` with libyaml: worlds are read and written ten times as fast.
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[assignment, misc]
+yaml.SafeDumper = yaml.CSafeDumper  # type: ignore[assignment, misc]
 
 Golden = Callable[[str, str], None]
 

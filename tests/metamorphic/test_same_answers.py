@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,8 +151,14 @@ def written(place: Path, files: dict[str, str]) -> Path:
 
 
 def bodies_of(name: str) -> Bodies:
-    manifests = [*base_of(name), *WORLDS[name][1].policies]
-    return [body for text in manifests for body in yaml.safe_load_all(text) if body]
+    """Return the objects of a predicted world, which nobody changes in place."""
+    return [body for text in (*base_of(name), *WORLDS[name][1].policies) for body in _bodies(text)]
+
+
+@cache
+def _bodies(text: str) -> tuple[dict[str, Any], ...]:
+    """Read a text once: worlds of one implementation stand on the same ones."""
+    return tuple(body for body in yaml.safe_load_all(text) if body)
 
 
 def sampled() -> Iterator[Any]:

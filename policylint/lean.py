@@ -43,6 +43,16 @@ class _Expression:
         return getattr(re.compile(*self._arguments), name)
 
 
+def give_room(function: Any) -> None:
+    """Give all calls below a function of Python's room on the stack.
+
+    Frames are kept in pieces of 16 KiB. Where a loop runs at the end of one, each of its calls asks the system for the
+    next one and gives it back: twenty times as long, by the depth of the stack alone. A frame that is said to be large
+    gets a piece of 512 KiB, of which only what is used is touched.
+    """
+    function.__code__ = function.__code__.replace(co_stacksize=40_000)
+
+
 def import_click() -> None:
     """Import click, if nobody has."""
     if "click" in sys.modules or not is_alone():

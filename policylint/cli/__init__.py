@@ -12,7 +12,7 @@ import sys
 _COLLECTS = gc.isenabled()
 gc.disable()  # nothing that is imported is garbage; looking for it would take a tenth of importing click
 
-from policylint.lean import import_click, is_alone  # noqa: E402 - not before
+from policylint.lean import give_room, import_click, is_alone  # noqa: E402 - not before
 
 import_click()
 
@@ -76,10 +76,7 @@ def program(name: str = "policylint") -> None:
         raise
 
 
-# Python keeps the frames of calls in pieces of 16 KiB. Where a loop runs at the end of one, each of its calls asks the
-# system for the next one and gives it back: twenty times as long, by the depth of the stack alone. A frame that is said
-# to be large gets a piece of 512 KiB, of which only what is used is touched, and all calls below have room in it.
-program.__code__ = program.__code__.replace(co_stacksize=40_000)
+give_room(program)
 
 
 def kubectl_plugin() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.diff.history import ROOT
-from tests.hostile.observed import STRACE, Event, Hook, Observation, observe, traced
+from tests.hostile.observed import STRACE, Event, Hook, Observation, Observer, observe, traced
 from tests.hostile.repositories import REPOSITORIES, SECRET, Hostile, Place
 from tests.hostile.repositories.fields import FUNCTION
 from tests.hostile.test_kustomize import Listener
@@ -38,14 +38,21 @@ def listener() -> Iterator[Listener]:
     made.close()
 
 
-def run(repository: Hostile, place: Place) -> Observation:
+@pytest.fixture(scope="module")
+def observer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observer]:
+    started = Observer(tmp_path_factory.mktemp("observer").resolve())
+    yield started
+    started.close()
+
+
+def run(repository: Hostile, place: Place, observer: Observer) -> Observation:
     """Make the repository and run the commands in it, with an environment that points into it."""
     repository.make(place)
     given = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     given["PATH"] = f".:{place.tree}:{place.tree}/bin::{given['PATH']}"
     given |= {"HOME": str(place.directory / "home"), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
     given |= {name: place.filled(value) for name, value in repository.environment.items()}
-    return observe(COMMANDS, place.tree, given, place.directory / "log")
+    return observer.observe(COMMANDS, place.tree, given, place.directory / "log")
 
 
 def snapshot(place: Place) -> dict[str, tuple[int, int]]:
@@ -70,10 +77,10 @@ def elsewhere(observation: Observation, place: Place) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory, listener: Listener) -> set[str]:
+def usual(tmp_path_factory: pytest.TempPathFactory, listener: Listener, observer: Observer) -> set[str]:
     """What is read outside of a sound repository: shared libraries, the system's settings of git."""
     place = Place(tmp_path_factory.mktemp("sound").resolve(), listener.address)
-    observation = run(Hostile(), place)
+    observation = run(Hostile(), place, observer)
     assert [outcome.code for outcome in observation.outcomes] == [0, 0, 0, 0, 0, 0], observation.output
     found = elsewhere(observation, place)
     assert not [path for path in found if path.startswith((str(place.directory), "/home", "/etc/passwd"))]
@@ -99,11 +106,11 @@ def foreign(events: set[Event], place: Place, git: tuple[str, ...]) -> list[Even
 
 @pytest.mark.parametrize("name", REPOSITORIES)
 def test_reading_is_all_that_happens(
-    name: str, tmp_path: Path, listener: Listener, usual: set[str], git: tuple[str, ...]
+    name: str, tmp_path: Path, listener: Listener, usual: set[str], git: tuple[str, ...], observer: Observer
 ) -> None:
     place = Place(tmp_path.resolve(), listener.address)
     connected = listener.connections
-    observation = run(REPOSITORIES[name], place)
+    observation = run(REPOSITORIES[name], place, observer)
     assert foreign(observation.events, place, git) == []
     assert sorted(elsewhere(observation, place) - usual) == []
     assert listener.connections == connected

@@ -19,6 +19,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from policylint.budget import STEPS, Budget
 from policylint.lean import give_room
 from policylint.model import faults
 from policylint.schema import broken
@@ -128,6 +129,18 @@ def no_repository_has_examples(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def _raise(error: Exception) -> tuple[str, str]:
     raise error
+
+
+@pytest.fixture
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Allow a twentieth of the work: for tests of what is said where there is too much of it."""
+    begin, grant = Budget.__init__, Budget.grant
+
+    def begun(self: Budget, documents: int = 0, steps: int = STEPS) -> None:
+        begin(self, documents, steps // 20)
+
+    monkeypatch.setattr(Budget, "__init__", begun)
+    monkeypatch.setattr(Budget, "grant", lambda self, steps: grant(self, steps // 20))
 
 
 @pytest.fixture(autouse=True, scope="session")

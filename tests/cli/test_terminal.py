@@ -6,7 +6,6 @@ import os
 import re
 import select
 import shlex
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -179,18 +178,33 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 100, 140])
+WIDTHS = (60, 80, 100, 140)
+RESIZED = """
+import fcntl, struct, sys, termios
+from policylint.cli import main
+for columns in map(int, sys.argv[1].split()):
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    try:
+        main(sys.argv[2:], prog_name="policylint")
+    except SystemExit as ending:
+        assert ending.code in (0, None)
+    print("WIDTH", columns, flush=True)
+"""
+
+
 @pytest.mark.parametrize("command", TABLES)
-def test_tables_fit_the_terminal(command: str, columns: int) -> None:
+def test_tables_fit_the_terminal(command: str) -> None:
     """Each line of what a person sees on a terminal of so many columns is no longer than that."""
-    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    pytest.importorskip("fcntl"), pytest.importorskip("termios")
     reading, writing = pty.openpty()
-    fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "CI", "FORCE_COLOR")}
-    words = [sys.executable, "-m", "policylint", *shlex.split(command)]
-    environment |= {"TERM": "xterm", "NO_COLOR": "1"}
+    words = [sys.executable, "-c", RESIZED, " ".join(map(str, WIDTHS)), *shlex.split(command)]
+    environment |= {"TERM": "xterm", "NO_COLOR": "1", "PYTHONPATH": str(CHECKOUT)}
     child = subprocess.Popen(words, stdout=writing, stderr=subprocess.DEVNULL, cwd=CHECKOUT, env=environment)
-    lines = _shown(child, reading, writing).replace("\r", "").splitlines()
-    assert len(lines) > 1
-    whole = "    policylint "  # a command that is copied
-    assert [line for line in lines if len(line) > columns and not line.startswith(whole)] == []
+    shown = _shown(child, reading, writing).replace("\r", "")
+    for columns in WIDTHS:
+        of_width, ending, shown = shown.partition(f"WIDTH {columns}\n")
+        lines = of_width.splitlines()
+        assert ending and len(lines) > 1
+        whole = "    policylint "  # a command that is copied
+        assert [line for line in lines if len(line) > columns and not line.startswith(whole)] == []

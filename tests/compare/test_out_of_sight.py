@@ -90,6 +90,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("deployer", [ARGO, FLUX, INFLATED], ids=["argo", "flux", "kustomize"])
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_chart_that_is_not_rendered_any_more_is_not_gone(tmp_path: Path, deployer: dict[str, str], how: str) -> None:
@@ -145,6 +146,7 @@ def test_what_was_not_covered_before_is_none(tmp_path: Path) -> None:
     assert not [line for line in said.splitlines() if line.startswith("!")]
 
 
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_chart_that_nothing_installs_is_not_gone_either(tmp_path: Path, how: str) -> None:
     weaker = BROKEN[how].replace("---" + LOGIN, "")

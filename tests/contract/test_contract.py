@@ -19,7 +19,7 @@ from tests.contract.own import CHANGES, WORLDS
 from tests.contract.questions import OF_CHANGES, QUESTIONS
 from tests.implementations.test_predicted import WORLDS as PREDICTED
 from tests.implementations.test_predicted import simulated
-from tests.nightly import NIGHTLY
+from tests.nightly import NIGHTLY, sampled
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
@@ -104,7 +104,7 @@ def test_in_fixtures(fixture: Path) -> None:
         assert disagreements(simulation) == []
 
 
-@pytest.mark.parametrize("world", PREDICTED)
+@pytest.mark.parametrize("world", sampled(list(PREDICTED), "contract", 2))
 def test_in_predicted_worlds(world: str) -> None:
     assert disagreements(simulated(world)) == []
 

@@ -210,19 +210,28 @@ def test_a_token_that_is_none_is_said_by_its_variable_alone(job: Job, forge: str
     assert "cret" not in out + err and "Sudo" not in out + err
 
 
+@pytest.fixture(scope="module")
+def stored(history: History, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What there is to say of the job, for those who ask how it is said."""
+    place = tmp_path_factory.mktemp("stored")
+    file = place / "diff.json"
+    run(Job(history, place).tree, "diff", "origin/main", f"--output=json-v1={file}")
+    return file
+
+
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 429, 503])
 @pytest.mark.parametrize(
     ("forge", "token"), [("gitlab", TOKEN), ("azure", "pat"), ("bitbucket", TOKEN), ("bitbucket", "somebody:s3cret")]
 )
 def test_a_token_that_a_forge_says_again_is_not_printed(
-    job: Job, forge: str, token: str, code: int, monkeypatch: pytest.MonkeyPatch
+    job: Job, stored: Path, forge: str, token: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor the header that it was sent in."""
     monkeypatch.setattr(asking.time, "sleep", lambda _: None)
     stub = Stub(forge)
     stub.refuse, stub.echoes = code, True
     for stub.padding in ("", "x" * (MOST_SAID - 60), "x" * 10_000):
-        ended, out, err = job.comment(stub, POLICYLINT_TOKEN=token)
+        ended, out, err = job.comment(stub, "--from-json", str(stored), POLICYLINT_TOKEN=token)
         assert (ended, "not with" in err) == (3, True)
         assert not [part for part in (token, stub.headers[-1].split()[-1]) if part in out + err]
         assert not re.search(r"\b(Basic|Bearer) \w", err), "the beginning of it"

@@ -27,6 +27,7 @@ from tests import worlds
 from tests.compare.test_compare import sides
 from tests.implementations import predicted as worlds_of
 from tests.implementations.predicted import Predicted
+from tests.nightly import sampled
 
 MODULES: dict[str, ModuleType] = {
     module.name.replace("_", "-"): import_module(f"{worlds_of.__name__}.{module.name}")
@@ -243,6 +244,7 @@ def test_explain_names_the_objects_that_trace_names(name: str) -> None:
     assert {(binding.wanted, binding.resolution.state) for binding in trace.extensions} <= named
 
 
+@pytest.mark.parametrize("name", sampled(list(WORLDS), "a protection that goes", 2))
 def test_diff_reports_a_protection_that_goes(name: str, tmp_path: Path) -> None:
     """Without the policies of a world a request is asked for less exactly where diff says so."""
     module = WORLDS[name][0]

@@ -355,6 +355,7 @@ def test_lists_are_followed_where_the_template_writes_them_out() -> None:
 HOSTILE = "{{ range until 30000 }}{{ range until 30000 }}{{ end }}{{ end }}"
 
 
+@pytest.mark.usefixtures("little_work")
 def test_a_chart_that_asks_for_too_much_work_is_said_and_the_run_incomplete(tmp_path: Path) -> None:
     """Else whoever adds such a template takes a chart out of sight, and the exit code says that all was judged."""
     files = {"charts/shop/templates/loop.yaml": HOSTILE, "README.md": ""}
@@ -365,6 +366,7 @@ def test_a_chart_that_asks_for_too_much_work_is_said_and_the_run_incomplete(tmp_
     assert (finding.rule, finding.severity) == ("GWP911", "warning")
 
 
+@pytest.mark.usefixtures("little_work")
 def test_another_chart_is_rendered_all_the_same(tmp_path: Path) -> None:
     """One chart took the work that was meant for all, so that 21 others of a tree were «too much work», too."""
     other = {path.replace("charts/shop", "charts/other"): text for path, text in CHART.items()}

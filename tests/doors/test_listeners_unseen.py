@@ -105,6 +105,39 @@ def test_what_may_lead_to_a_backend_is_a_way_to_it(routes: tuple[str, ...], ways
         assert all(row.way.trace.outcome.unknown for row in rows)
 
 
+def streaming(kind: str, backend: str, port: int | None) -> str:
+    return route(
+        "one", parents=at(port=port), kind=kind, more=f"{hosts(kind)}rules: [{{backendRefs: [{{{backend}}}]}}]"
+    )
+
+
+@pytest.mark.parametrize("port", [None, 5432])
+@pytest.mark.parametrize("kind", ["TCPRoute", "UDPRoute", "TLSRoute"])
+def test_connections_that_are_led_elsewhere_are_not_as_before(tmp_path: Path, kind: str, port: int | None) -> None:
+    before, after = (streaming(kind, f"name: {name}, port: 80", port) for name in ("one", "two"))
+    files = {"route.yaml": before, "services.yaml": "---".join((service("one"), service("two")))}
+    assert "! not known for 1 host: Gateway infra/edge was not seen" in diff(tmp_path, files, {"route.yaml": after})
+
+
+@pytest.mark.parametrize(
+    ("change", "is_told"),
+    [
+        ({"one.yaml": serving(at("one"), "one", "two")}, True),
+        ({"services.yaml": "---".join((service("one", more="selector: {app: x}"), service("two")))}, True),
+        ({"other.yaml": serving(at("one"), "other", "two").replace(HOST, "www.example.com")}, False),
+    ],
+    ids=["a route", "a backend", "another host"],
+)
+def test_what_one_of_two_listeners_leads_to_is_not_as_before(
+    tmp_path: Path, change: dict[str, str], is_told: bool
+) -> None:
+    files = {"one.yaml": serving(at("one"), "one", "one"), "two.yaml": serving(at("two"), "two", "two")}
+    files["services.yaml"] = "---".join((service("one"), service("two")))
+    files["other.yaml"] = serving(at("one"), "other", "one").replace(HOST, "www.example.com")
+    said = diff(tmp_path, files, change)
+    assert ("not known for 1 host: Gateway infra/edge was not seen: one listener" in said) == is_told, said
+
+
 def test_one_route_at_all_listeners_is_certain_of_what_comes_first() -> None:
     world = serving(at(), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
     assert end(*world, scheme="https") == "one"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from policylint.compare.at_home import requests_at_home
 from policylint.compare.change import ContextChange, Responsible
@@ -22,6 +23,7 @@ from policylint.compare.requests.named import naming
 from policylint.compare.requests.reasons import Reasons
 from policylint.compare.requests.touched import touched_entries
 from policylint.doors import is_inside, with_doors
+from policylint.guardrails.takers import Takers
 from policylint.model import SEVERITIES, Node, ResourceKey, Severity
 from policylint.model.words import shortened
 from policylint.namedtuple import NamedTuple
@@ -31,6 +33,7 @@ from policylint.reach import (
     EntryPoint,
     Stated,
     WayIn,
+    doors,
     in_words,
     is_grpc,
     is_possible,
@@ -325,7 +328,7 @@ class _Comparison:
         extensions = {binding.wanted for side in (before, after) for binding in side.trace.extensions}
         if unknown or before.rest != after.rest or not extensions.isdisjoint(self._changed):
             self._same = False
-        if entry.inside and unknown and before.end == after.end and before.rest != after.rest:
+        if unknown and before.end == after.end and self._differs(entry, before, after):
             self._doubt(entry, unknown)
         found = [*differences(before, after), *protections(before, after, moves=self._moves)]
         for difference in found:
@@ -333,6 +336,25 @@ class _Comparison:
                 self._doubt(entry, why)
             else:
                 self._gather(entry, pair, difference, new)
+
+    def _differs(self, entry: EntryPoint, before: RequestAnswer, after: RequestAnswer) -> bool:
+        """Tell whether a change is about what leads to an end that is not known on either side."""
+        if entry.inside:
+            return before.rest != after.rest
+        if before.trace.route is not None or after.trace.route is not None:
+            return False
+        places = entry._replace(gateway=self._sides.pairing.was(entry.gateway)), entry
+        for takers, place, trace in zip(self._takers, places, (before.trace, after.trace), strict=True):
+            may = [each.route for each in trace.considered]
+            may = may or ([] if place.scheme in ("http", "https") else takers.at(place))
+            keys = {route.key for route in may} | {key for route in may for key, _ in takers.behind(route)}
+            if not keys.isdisjoint(self._changed):
+                return True
+        return False
+
+    @cached_property
+    def _takers(self) -> tuple[Takers, ...]:
+        return tuple(Takers(tracer.topology, doors(tracer)) for tracer in self._tracers)
 
     def _unseen(self, entry: EntryPoint, difference: Difference) -> str:
         """Return why it is not known what opens at a Gateway that goes with the change, "" elsewhere."""

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.checks.kit.challenges import challenges, issuers
 from policylint.checks.kit.locations import at
 from policylint.checks.kit.routing import grade, listeners
 from policylint.load.charts import values_of
@@ -26,7 +27,6 @@ from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated, u
 
 RULE = "GWP412"
 _GROUPED = ("cert-manager.io/issuer-kind", "cert-manager.io/issuer-group")
-_PARENT = "acme.cert-manager.io/http01-parentref"
 _FALLBACK = "acme.cert-manager.io/http01-parentreffallback"
 _UNISSUED = {
     "no hostname": (
@@ -172,7 +172,7 @@ def _never_issued(holder: Resource, its_listeners: list[ListenerState], simulati
             "set `config.enableGatewayAPI: true` in the values of the chart",
             "a later release of it may do so by default",
         )
-    elif _by_http(holder, bears, simulation) and not any(each.protocol == "HTTP" for each in its_listeners):
+    elif _by_http(holder, simulation) and not any(each.protocol == "HTTP" for each in its_listeners):
         gateway = its_listeners[0].gateway
         state = simulation.topology.gateway(gateway) if gateway is not None else None
         around = [each.protocol for each in (state.listeners if state is not None else ())]
@@ -211,16 +211,12 @@ def _watches(values: Mapping[str, Any]) -> bool:
     return given or mapping(values.get("config")).get("enableGatewayAPI") in (True, "true")
 
 
-def _by_http(holder: Resource, annotation: str, simulation: Simulation) -> bool:
-    """Return whether the issuer of an object has all challenges answered by a route below this very object."""
-    kind, namespace = (
-        ("ClusterIssuer", "") if annotation.endswith("cluster-issuer") else ("Issuer", holder.key.namespace)
-    )
-    name = text(holder.annotations.get(annotation))
-    issuer = simulation.world.get(ResourceKey("cert-manager.io", kind, namespace, name))
-    solvers = sequence(mapping(issuer.spec.get("acme")).get("solvers")) if issuer is not None else []
-    routes = [mapping(mapping(solver).get("http01")).get("gatewayHTTPRoute") for solver in solvers]
-    elsewhere = any(str(each).startswith(_PARENT) and each != _FALLBACK for each in holder.annotations)
-    return (
-        bool(routes) and not elsewhere and all(isinstance(each, dict) and not each.get("parentRefs") for each in routes)
-    )
+def _by_http(holder: Resource, simulation: Simulation) -> bool:
+    """Return whether all challenges of an object are answered by a route below this very object."""
+    made = [
+        challenge
+        for issuer in issuers(simulation.world)
+        for challenge in challenges(simulation.world, issuer)
+        if challenge.made_for == holder.key
+    ]
+    return bool(made) and all(each.is_answered_there for each in made)

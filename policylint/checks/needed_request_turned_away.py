@@ -6,7 +6,7 @@ of tokens (what the catalog calls an anchor), the challenges of cert-manager. Th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from policylint.catalog.content import places
 from policylint.checks.kit.askers import Askers, TurningAway
@@ -247,13 +247,13 @@ def _challenges(simulation: Simulation) -> Iterator[Finding]:
         named = ((f"cm-acme-http-solver-{number}", each) for number, each in enumerate(wanted[:MOST_HOSTS]))
         made = [made for name, each in named for made in solving(issuer, name, each)]
         later = simulate(simulation.world.with_resources({each.key: each for each in made}), simulation.catalog)
-        routes = [each.key for each in made if each.key.kind == "HTTPRoute"]
+        routes = dict(zip((each.key for each in made if each.key.kind == "HTTPRoute"), wanted, strict=False))
         finding = next(_turned_away(Tracer(later, nearest=False), issuer, routes), None)
         if finding is not None:
             yield finding
 
 
-def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) -> Iterator[Finding]:
+def _turned_away(tracer: Tracer, issuer: Resource, routes: Mapping[ResourceKey, Challenge]) -> Iterator[Finding]:
     askers = Askers(tracer)
     for state in (each for each in tracer.topology.routes if each.route.key in routes):
         gateways = {each.gateway for each in state.parents if each.gateway is not None}
@@ -275,6 +275,8 @@ def _turned_away(tracer: Tracer, issuer: Resource, routes: list[ResourceKey]) ->
                 )
             elif answered and all(each.is_cut_off for each in answered):
                 yield _cut_off(issuer, host, answered[0])
+            elif routes[state.route.key].is_answered_there and not any(True for _ in _plain(tracer, state)):
+                continue  # GWP412 tells it at the annotation
             elif not answered and _is_unanswered(tracer, gateways, traces, host):
                 yield _not_let_in(tracer, issuer, state, gateways)
 

@@ -194,25 +194,22 @@ def annotated(kind: str, more: str = "", listeners: str = SHOWING) -> str:
 @pytest.mark.parametrize(
     ("holder", "told"),
     [
-        (annotated("ListenerSet"), True),
-        (annotated("ListenerSet", listeners=f"{SHOWING}, {PLAIN}"), True),  # the Gateway has that listener itself
-        (
-            annotated("ListenerSet", listeners=f"{SHOWING}, {NAMED}"),
-            False,
-        ),
-        (annotated("ListenerSet", ', acme.cert-manager.io/http01-parentreffallback: "true"'), False),
-        (annotated("Gateway"), True),
-        (annotated("Gateway", listeners=f"{SHOWING}, {PLAIN}"), False),
-        (annotated("Gateway", listeners=SHOWING.replace("web.example.com", "'*.example.com'")), False),
-        (annotated("Gateway", listeners="{name: tls, port: 443, protocol: TLS, tls: {mode: Passthrough}}"), False),
+        (annotated("ListenerSet"), "GWP412"),
+        (annotated("ListenerSet", listeners=f"{SHOWING}, {PLAIN}"), "GWP316"),  # the Gateway has that listener itself
+        (annotated("ListenerSet", listeners=f"{SHOWING}, {NAMED}"), ""),
+        (annotated("ListenerSet", ', acme.cert-manager.io/http01-parentreffallback: "true"'), ""),
+        (annotated("Gateway"), "GWP412"),
+        (annotated("Gateway", listeners=f"{SHOWING}, {PLAIN}"), ""),
     ],
 )
-def test_certificates_that_are_made_for_listeners(tmp_path: Path, holder: str, told: bool) -> None:
-    """The route of a challenge names what the Certificate is made for, whatever else the issuer says."""
+@pytest.mark.parametrize("solver", ["{}", "{parentRefs: [{name: own, namespace: shop, kind: KIND}]}"])
+def test_certificates_that_are_made_for_listeners(tmp_path: Path, holder: str, told: str, solver: str) -> None:
+    """The route of a challenge names what the Certificate is made for, whether or not the issuer names it, too."""
     edge = worlds.gateway(listeners=f"[{PLAIN}]", of_class="envoy", more="allowedListeners: {namespaces: {from: All}}")
-    found = needed(tmp_path, ENVOY, edge, SERVICE, PARENTLESS, holder)
-    assert len(found) == told
-    assert all("the route that cert-manager makes gets none of them" in each.label for each in found)
+    kind = "Gateway" if "gatewayClassName" in holder else "ListenerSet"
+    issuer = PARENTLESS.replace("gatewayHTTPRoute: {}", f"gatewayHTTPRoute: {solver.replace('KIND', kind)}")
+    found = lint(tmp_path, ENVOY, edge, SERVICE, issuer, holder)
+    assert [each.rule for each in found if each.rule in ("GWP316", "GWP412")] == ([told] if told else [])
 
 
 def test_parents_that_a_certificate_names(tmp_path: Path) -> None:

@@ -33,11 +33,24 @@ class Challenge(NamedTuple):
 
     Args:
         parents: of the route by which it is answered; () where it is answered otherwise.
+        made_for: the Gateway or ListenerSet whose annotations have the Certificate made.
     """
 
     host: str
     namespace: str
     parents: tuple[Mapping[str, Any], ...] = ()
+    made_for: ResourceKey | None = None
+
+    @property
+    def is_answered_there(self) -> bool:
+        """Whether it is answered by a route below that very object, and no other one."""
+        holder = self.made_for
+        own = () if holder is None else (holder.kind, holder.namespace, holder.name)
+        named = {
+            (each.get("kind", "Gateway"), each.get("namespace", self.namespace), each.get("name"))
+            for each in self.parents
+        }
+        return named == {own}
 
 
 class _Wanted(NamedTuple):
@@ -48,6 +61,7 @@ class _Wanted(NamedTuple):
     labels: Mapping[str, Any]
     own: Mapping[str, Any]
     """The parent that its annotations name, {} for none."""
+    made_for: ResourceKey | None
 
 
 def issuers(world: World) -> Iterator[Resource]:
@@ -64,7 +78,7 @@ def challenges(world: World, issuer: Resource) -> list[Challenge]:
         parents = list(map(mapping, sequence(mapping(http.get("gatewayHTTPRoute")).get("parentRefs"))))
         parents += [wanted.own] if "gatewayHTTPRoute" in http and wanted.own else []
         place = (wanted.namespace, wanted.host)
-        found.setdefault(place, Challenge(wanted.host, wanted.namespace, tuple(parents)))
+        found.setdefault(place, Challenge(wanted.host, wanted.namespace, tuple(parents), wanted.made_for))
     return list(found.values())
 
 
@@ -104,7 +118,8 @@ def _wanted(world: World, issuer: Resource) -> Iterator[_Wanted]:
 def _of(holder: Resource, hosts: Sequence[str], own: Mapping[str, Any]) -> Iterator[_Wanted]:
     for host in hosts:
         if host and not host.startswith("*") and not is_symbolic(host):
-            yield _Wanted(host, holder.key.namespace, holder.labels, own)
+            is_made = holder.key[:2] not in (INGRESS, (CERTIFICATES, "Certificate"))
+            yield _Wanted(host, holder.key.namespace, holder.labels, own, holder.key if is_made else None)
 
 
 def _is_near(issuer: Resource, holder: Resource) -> bool:
@@ -131,7 +146,12 @@ def _named(certificate: Resource) -> Mapping[str, Any]:
 
 
 def _parent(holder: Resource) -> Mapping[str, Any]:
-    """Return the parent that the Certificates of a Gateway or ListenerSet name: that object, or its Gateway."""
+    """Return the parent that the Certificates of a Gateway or ListenerSet name: that object, or its Gateway.
+
+    Which one annotations of its own name is not known: releases differ in whether they count.
+    """
+    if f"{_PARENT}name" in holder.annotations:
+        return {}
     if holder.key.kind == "Gateway" or holder.annotations.get(f"{_PARENT}fallback") not in ("true", True):
         return {"group": holder.key.group, "kind": holder.key.kind, "name": holder.key.name}
     above = mapping(holder.spec.get("parentRef"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from policylint.model import Finding, Resource, World, mapping, sequence, text
+from policylint.checks.kit.applications import deployer_of, deploying_applications, is_ignored
+from policylint.model import Finding, Resource, text
 from policylint.model.fix import Change, Fix
 from policylint.model.words import listing
 from policylint.schema.defaults import DefaultedField, left_out
@@ -22,54 +23,20 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     if not applications:
         return
     schemas = Schemas(world.definitions, world.is_deployed)
-    deploying = _deploying(applications, world)
+    deploying = deploying_applications(world)
     for resource in world.resources.values():
         known = schemas.of(resource) if "." in resource.key.group else ()
         if not known:
             continue
         missing = [each for each in left_out(known[0].schema, resource.body) if each.listed]
-        application = _of(resource.document.file, deploying) if missing else None
+        application = deployer_of(resource, deploying) if missing else None
         if application is not None and not _ignores(application, resource):
             yield _finding(resource, missing, application)
 
 
-def _deploying(applications: Iterable[Resource], world: World) -> dict[str, Resource]:
-    """Return the directories of this tree that Applications deploy, each with the first one that does."""
-    found: dict[str, Resource] = {}
-    for application in applications:
-        file = application.document.file
-        entry = next((each for each in _ends(file) if each in world.entries), "")
-        sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
-        for source in sources if entry else ():
-            directory = text(source.get("path")).strip("./")
-            if directory and directory in world.entries[entry]:
-                found.setdefault(file.removesuffix(entry) + directory, application)
-    return found
-
-
-def _ends(path: str) -> Iterator[str]:
-    """Yield what is left of a path behind each of its slashes, the longest first."""
-    while path:
-        path = path.partition("/")[2]
-        yield path
-
-
-def _of(file: str, deploying: Mapping[str, Resource]) -> Resource | None:
-    """Return what deploys the innermost of the directories of a file that anything does."""
-    while file:
-        file = file.rpartition("/")[0]
-        if file in deploying:
-            return deploying[file]
-    return None
-
-
 def _ignores(application: Resource, resource: Resource) -> bool:
     """Return whether somebody told Argo CD not to look at such differences."""
-    if "ServerSideDiff=true" in text(application.annotations.get(_OPTIONS)):
-        return True
-    group, kind = resource.key.group, resource.key.kind
-    entries = map(mapping, sequence(application.spec.get("ignoreDifferences")))
-    return any(each.get("group") in (group, "*") and each.get("kind") in (kind, "*") for each in entries)
+    return "ServerSideDiff=true" in text(application.annotations.get(_OPTIONS)) or is_ignored(application, resource)
 
 
 def _finding(resource: Resource, missing: list[DefaultedField], application: Resource) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from policylint.doors.weights import weighed_by
 from policylint.namedtuple import NamedTuple
 from policylint.report.trace.expecting import Check, checks
 from policylint.report.trace.hidden import TracerFromOutside
@@ -13,6 +14,7 @@ from policylint.trace.redirects import Followed, followed
 from policylint.trace.request import Request, RequestError
 from policylint.trace.requirements import Asked, Requirements
 from policylint.trace.result import Outcome, Trace
+from policylint.trace.tracing import Tracer
 
 
 class TracedRequest(NamedTuple):
@@ -34,6 +36,14 @@ class TracedRequest(NamedTuple):
     def failed(self) -> bool:
         """Whether the request does not do what was expected."""
         return not all(check.holds for check in self.checks)
+
+
+def _weighed(tracer: Tracer, trace: Trace) -> Trace:
+    """Return a trace with a note where the shares of its backends are those of the files between releases alone."""
+    writers = weighed_by(tracer.simulation.world) if len(trace.outcome.shares) > 1 else {}
+    writer = None if trace.route is None else writers.get(trace.route.key)
+    note = f"{writer.key} writes these weights during a release" if writer is not None else ""
+    return trace._replace(notes=(*trace.notes, note)) if note else trace
 
 
 def trace_requests(
@@ -69,6 +79,7 @@ def trace_requests(
             except RequestError as error:
                 complaint = complaint or error
                 continue
+            trace = _weighed(tracer, trace)
             then = followed(tracer, trace)
             login, *logins = (
                 requirements[name].of(each, "authentication") if each.outcome.backends else None

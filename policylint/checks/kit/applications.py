@@ -1,0 +1,51 @@
+"""Which Application of Argo CD deploys an object of this tree, and whether it is told to leave it as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from policylint.model import Resource, World, mapping, sequence, text
+
+
+def deploying_applications(world: World) -> Mapping[str, Resource]:
+    """Return the directories of this tree that Applications deploy, each with the first one that does."""
+    found: dict[str, Resource] = {}
+    for application in world.of_kind("argoproj.io", "Application"):
+        file = application.document.file
+        entry = next((each for each in _ends(file) if each in world.entries), "")
+        sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
+        for source in sources if entry else ():
+            directory = text(source.get("path")).strip("./")
+            if directory and directory in world.entries[entry]:
+                found.setdefault(file.removesuffix(entry) + directory, application)
+    return found
+
+
+def _ends(path: str) -> Iterator[str]:
+    """Yield what is left of a path behind each of its slashes, the longest first."""
+    while path:
+        path = path.partition("/")[2]
+        yield path
+
+
+def deployer_of(resource: Resource, deploying: Mapping[str, Resource]) -> Resource | None:
+    """Return what deploys the innermost of the directories of an object's file that anything does."""
+    file = resource.document.file
+    while file:
+        file = file.rpartition("/")[0]
+        if file in deploying:
+            return deploying[file]
+    return None
+
+
+def is_ignored(application: Resource, resource: Resource) -> bool:
+    """Return whether an Application is told not to look at some differences of an object."""
+    key = resource.key
+    parts = (("group", key.group), ("kind", key.kind))
+    named = (("namespace", key.namespace), ("name", key.name))
+    return any(
+        all(fnmatchcase(value, text(entry.get(field))) for field, value in parts)
+        and all(fnmatchcase(value, text(entry.get(field)) or "*") for field, value in named)
+        for entry in map(mapping, sequence(application.spec.get("ignoreDifferences")))
+    )

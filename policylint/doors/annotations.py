@@ -23,13 +23,16 @@ from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.policy.bindings import is_idle
 from policylint.regex import expression, quoted
+from policylint.topology.secret_data import contents
 from policylint.topology.workloads import WORKLOADS
 
 _GROUP = Pattern(r"(?<!\\)\((?!\?(?!P?<[A-Za-z]))")
 """How a group of an expression begins whose text is kept."""
 _REFERENCE = Pattern(r"\$\{?(\d)")
 _REWRITING = "rewrite-target"
+_FILE = "auth-file"
 _RELEASE = Pattern(r"v?[14]\.(\d+)\.")
 """A release 1.x of a controller, or 4.x of its chart."""
 _ABOUT_THE_OBJECT = "class"
@@ -147,11 +150,22 @@ def has_form(meaning: Mapping[str, Any], value: str, ingress: Resource) -> bool:
     return "${" in value or expression(form).is_whole(value) is not False
 
 
-def fault_of_secret(ingress: Resource, secret: str) -> str:
-    """Return why a Secret with passwords that an Ingress names cannot be had, "" where it may be."""
-    namespace, apart, _ = secret.partition("/")
+def fault_of_login(world: World, ingress: Resource, vendor: Vendor) -> str:
+    """Return why passwords that an Ingress asks for cannot be had, "" where they may be: anybody may make a Secret that
+    is not here.
+
+    Source: ingress-nginx, internal/ingress/annotations/auth (auth.Parse, dumpSecretAuthFile).
+    """
+    secret, form = vendor.value(ingress, "auth-secret"), vendor.value(ingress, "auth-secret-type") or _FILE
+    namespace, apart, name = secret.rpartition("/")
     if apart and namespace != ingress.key.namespace:
         return f"Secret {secret} is in another namespace"
+    if form not in (_FILE, "auth-map") and not is_symbolic(form):
+        return f"auth-secret-type is {form}, and must be auth-file or auth-map"
+    key = ResourceKey("", "Secret", ingress.key.namespace, name)
+    held = contents(world.get(key), world) if form == _FILE else None
+    if held is not None and "auth" not in held:
+        return f"{key} has no entry `auth`"
     return "" if secret else "auth-secret is missing"
 
 
@@ -163,7 +177,7 @@ def closed(world: World) -> Iterator[DeadEnd]:
             if not value or value == "false" or "{{" in value or not holds(vendor, ingress, mapping(meaning)):
                 continue
             place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{name}")
-            why = fault_of_secret(ingress, vendor.value(ingress, "auth-secret")) if "fails" in meaning else ""
+            why = fault_of_login(world, ingress, vendor) if "fails" in meaning else ""
             if "form" in meaning and not has_form(meaning, value, ingress):
                 why = f"`{value}` has not the form that it must have"
             if why:
@@ -244,6 +258,7 @@ def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str
             continue
         old, then = text(about.get("formerly")), text(about.get("absent"))
         aged = next((each for key in keys if old and (each := world.get(key._replace(group=old)))), None)
+        keys = [key for key in keys if not is_idle(world, key)]
         missing = gone(world, keys)
         if aged is not None:
             does = f"names {aged.key}, which is only there in group {old}, which is not read any more"

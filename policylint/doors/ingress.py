@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.annotations import fault_of_secret, has_form, holds
+from policylint.doors.annotations import fault_of_login, has_form, holds
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
@@ -612,6 +612,8 @@ class _Class:
                 places.update(closed.places)
                 failing.update(closed.failing)
                 continue
+            if "at" not in meaning:
+                continue
             for step in at[:-1]:
                 holder = holder.setdefault(step, {})
             holder[at[-1]] = [part.strip() for part in value.split(",")] if meaning.get("networks") else value
@@ -622,7 +624,7 @@ class _Class:
             secret = vendor.value(ingress, "auth-secret")
             spec[setting] = {"secret": secret}
             places[setting,] = ("metadata", "annotations", f"{vendor.prefix}auth-type")
-            if why := fault_of_secret(ingress, secret):
+            if why := fault_of_login(self._world, ingress, vendor):
                 failing[setting,] = FailingSetting(by_type["fails"], why, ingress.key)
         for name in vendor.list("text"):
             if value := vendor.value(ingress, name):

@@ -190,6 +190,8 @@ def _referred_kinds(documents: Iterable[Document], read_set: ReadSet) -> Kinds:
             elif "/" in api_version and not api_version.startswith(("apps/", "batch/", "helm.", "kustomize.")):
                 named = read_set.named(api_version.rpartition("/")[0], kind)
                 _collect(spec or body, named, kinds, is_shared=document.aliased > 0)
+                for name in mapping(mapping(body.get("metadata")).get("annotations")) if named and spec else ():
+                    kinds |= named.get(str(name).rpartition("/")[2], frozenset())
     return frozenset(kinds)
 
 

@@ -172,6 +172,8 @@ MESH_ROUTE = ("policy.linkerd.io", "HTTPRoute")
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 """What routes requests inside a mesh, and is not evaluated there."""
 INGRESS = ("networking.k8s.io", "Ingress")
+CLASSES = ((GATEWAY_GROUP, "GatewayClass"), ("networking.k8s.io", "IngressClass"))
+"""Kinds of which whoever runs a controller deploys an object."""
 OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
 MESHES = ("cilium", "istio", "kuma", "linkerd")
 """Implementations whose policies also act on traffic that no Gateway takes."""

@@ -27,6 +27,7 @@ from policylint.model import (
     text,
     value_at,
 )
+from policylint.model.kinds import CLASSES
 from policylint.namedtuple import NamedTuple
 from policylint.policy.units import at_path
 from policylint.topology import Topology, whole
@@ -326,13 +327,13 @@ def _named(
             return kind, wanted, _as_read(kind, resolution)
         candidates.append((kind, wanted, resolution))
     kind, wanted, resolution = candidates[0]
-    unknown = next((other for _, key, other in candidates if other.unknown and not _is_idle(world, key)), None)
+    unknown = next((other for _, key, other in candidates if other.unknown and not is_idle(world, key)), None)
     if unknown is None and not resolution.missing:
         unknown = resolution
     return kind, wanted, unknown or resolution
 
 
-def _is_idle(world: World, key: ResourceKey) -> bool:
+def is_idle(world: World, key: ResourceKey) -> bool:
     """Return whether an object of a cluster-scoped kind would be here, if there were one, and none of the kind is."""
-    has_class = bool(world.of_kind(GATEWAY_GROUP, "GatewayClass"))
+    has_class = any(world.of_kind(*kind) for kind in CLASSES)
     return has_class and not key.namespace and world.resolve(key).missing and not world.of_kind(*key[:2])

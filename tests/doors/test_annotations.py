@@ -211,3 +211,54 @@ def test_annotations_of_a_canary(canary: dict[str, str], main: dict[str, str], i
 def test_a_canary_of_what_was_not_seen_says_nothing(tmp_path: Path) -> None:
     alone = ingress(of_class="nginx", canary="true", rewrite_target="/")
     assert not told(tmp_path, "GWP114", of_class("nginx", "k8s.io/ingress-nginx"), alone)
+
+
+@pytest.mark.parametrize("holder", ["Ingress", "KongConsumerGroup", "Service"])
+@pytest.mark.parametrize(("has_class", "confidence"), [(True, "certain"), (False, "assumed or unknown")])
+def test_a_missing_plugin_has_one_ground_whoever_names_it(
+    holder: str, has_class: bool, confidence: str, tmp_path: Path
+) -> None:
+    """Whoever deploys the class deploys what holds for all namespaces; without one that may lie elsewhere."""
+    group = "configuration.konghq.com"
+    bearing = {
+        "Ingress": ingress(of_class="kong", prefix=KONG, plugins="auth"),
+        "KongConsumerGroup": manifest(
+            f"{group}/v1beta1", "KongConsumerGroup", "gold", "shop", more=f"annotations: {{{KONG}plugins: auth}}"
+        ),
+        "Service": manifest(
+            "v1", "Service", "api", "shop", "spec: {ports: [{port: 80}]}", more=f"annotations: {{{KONG}plugins: auth}}"
+        ),
+    }
+    other = manifest(f"{group}/v1", "KongPlugin", "other", "shop", "plugin: cors")
+    classes = [of_class("kong", "ingress-controllers.konghq.com/kong")] if has_class else []
+    (found,) = told(tmp_path, "GWP406", *classes, bearing[holder], other)
+    assert found.confidence in confidence.split(" or ")
+    assert found.resources[-1].kind == "KongPlugin" or not has_class
+
+
+@pytest.mark.parametrize(
+    ("annotations", "data", "why"),
+    [
+        ({}, "{auth: 'a:b'}", ""),
+        ({}, "{users: 'a:b'}", "Secret shop/users has no entry `auth`"),
+        ({"auth_secret_type": "auth-map"}, "{users: 'a:b'}", ""),
+        ({"auth_secret_type": "auth-list"}, "{auth: 'a:b'}", "auth-secret-type is auth-list"),
+        ({"auth_secret": "other/users"}, "{auth: 'a:b'}", "Secret other/users is in another namespace"),
+        ({"auth_secret": "unseen"}, "{users: 'a:b'}", ""),
+    ],
+)
+def test_passwords_that_cannot_be_had(annotations: dict[str, str], data: str, why: str, tmp_path: Path) -> None:
+    """Read through the files of a tree, of which Secrets are read where something names them."""
+    users = manifest("v1", "Secret", "users", "shop", f"stringData: {data}")
+    asking = ingress(**{"auth_type": "basic", "auth_secret": "users", **annotations})
+    nginx = of_class("nginx", "k8s.io/ingress-nginx")
+    found = told(tmp_path, "GWP415", nginx, users, asking)
+    assert [why in each.message for each in found] == [True] * bool(why)
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    assert answer(simulation, "http://shop.example.com/")[0] == ("503" if why else "web")
+
+
+@pytest.mark.parametrize(("secret", "closed"), [("shop/cert", False), ("other/cert", True), ("cert", True)])
+def test_certificates_for_backends_are_of_the_namespace(secret: str, closed: bool) -> None:
+    simulation = simulated(service("web"), of_class("nginx", "k8s.io/ingress-nginx"), ingress(proxy_ssl_secret=secret))
+    assert answer(simulation, "http://shop.example.com/")[0] == ("503" if closed else "web")

@@ -103,7 +103,7 @@ class Responder:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))
                 response = shown(message.response_headers)
                 return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
-            message.steps += (Step(*each) for each in limits(rule, place))
+            message.steps += (Step(*each) for each in limits(rule, place, self._unread(start.gateway)))
             below = self._below(candidate, start.request)
             if below is None:
                 return candidate, self._backends(trace, candidate, state, message, port)
@@ -244,9 +244,17 @@ class Responder:
 
     def _behaviour(self, gateway: ResourceKey | None) -> Implementation | None:
         """Return the behaviour of the controller of a Gateway, None where it is not known."""
-        state = None if gateway is None else self._topology.gateway(gateway)
-        name = None if state is None else self._catalog.implementation_of_controller(state.controller)
+        name = self._implementation(gateway)
         return None if name is None else self._named(name)
+
+    def _implementation(self, gateway: ResourceKey | None) -> str | None:
+        state = None if gateway is None else self._topology.gateway(gateway)
+        return None if state is None else self._catalog.implementation_of_controller(state.controller)
+
+    def _unread(self, gateway: ResourceKey | None) -> Mapping[str, str]:
+        """Return the fields of rules that the controller of a Gateway does not read (GWP526 tells them)."""
+        name = self._implementation(gateway)
+        return {} if name is None else self._catalog.unread_fields(name)
 
     def _named(self, name: str) -> Implementation:
         if name not in self._behaviours:

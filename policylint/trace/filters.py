@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.generic.preflights import allowed_origin
+from policylint.implementations.generic.preflights import allowed_origin, in_full
 from policylint.model import Resource, ResourceKey, integer, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.policy.handling import Handling, Redirect
@@ -137,7 +137,7 @@ class Message:
         part = _part(mirror)
         if part != 0:
             self.mirrors.append((*place, "backendRef"))
-        if part is not None:
+        if part not in (None, 100):  # all of them where nothing is stated
             self.steps.append(Step(f"mirror {part:.6g} % of the requests", place))
 
     def _modify(self, headers: Headers, modifier: Mapping[str, Any], words: str, place: Pointer) -> None:
@@ -237,7 +237,8 @@ def shown(headers: Headers) -> dict[str, str]:
 
 
 def _preflight(cors: Mapping[str, Any], requested_method: str, request: Request) -> dict[str, str]:
-    methods = texts(cors.get("allowMethods")) or ["GET", "HEAD", "POST"]
+    whole = in_full(cors)
+    methods = texts(cors.get("allowMethods")) or whole["allowMethods"]
     names = texts(cors.get("allowHeaders"))
     requested_headers = request.header("Access-Control-Request-Headers")
     credentials = cors.get("allowCredentials") is True
@@ -248,8 +249,7 @@ def _preflight(cors: Mapping[str, Any], requested_method: str, request: Request)
         cors_headers["Access-Control-Allow-Headers"] = requested_headers
     elif names:
         cors_headers["Access-Control-Allow-Headers"] = ", ".join(names)
-    age = integer(cors.get("maxAge"))
-    cors_headers["Access-Control-Max-Age"] = str(5 if age is None else age)
+    cors_headers["Access-Control-Max-Age"] = str(whole["maxAge"])
     return cors_headers
 
 

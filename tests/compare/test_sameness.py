@@ -114,3 +114,35 @@ def test_nothing_is_told_of_it(kind: str, before: str, after: str) -> None:
     assert not environment.unknown
     assert not removed_protections(pairs, [environment])
     assert environment.requests is None or not environment.requests.changes
+
+
+def cors(more: str = "") -> str:
+    return f"filters: [{{type: CORS, cors: {{allowOrigins: ['https://a.example.com']{more}}}}}]"
+
+
+def mirror(more: str = "") -> str:
+    return f"filters: [{{type: RequestMirror, requestMirror: {{backendRef: {{name: checkout, port: 80}}{more}}}}}]"
+
+
+RULES = [
+    ("timeouts: {request: 60s}", "timeouts: {request: 1m}", True),
+    ("timeouts: {request: 60s}", "timeouts: {request: 61s}", False),
+    ("timeouts: {request: 0s}", "timeouts: {request: 0h}", True),
+    ("retry: {attempts: 2, backoff: 1000ms}", "retry: {attempts: 2, backoff: 1s}", True),
+    (cors(), cors(", maxAge: 5"), True),
+    (cors(), cors(", maxAge: 6"), False),
+    (cors(), cors(", allowCredentials: false, allowMethods: [HEAD, GET, POST]"), True),
+    (mirror(), mirror(", percent: 100"), True),
+    (mirror(), mirror(", percent: 99"), False),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "same"), RULES)
+def test_defaults_and_other_words_of_a_rule(before: str, after: str, same: bool) -> None:
+    def world(said: str) -> Any:
+        of_envoy = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
+        rule = f"rules: [{{{said}, backendRefs: [{{name: checkout, port: 80}}]}}]"
+        return simulated(of_envoy, gateway(), service(), route(more=rule))
+
+    (environment,) = compare(pair_sides([world(before)], [world(after)]))
+    assert (environment.requests is None or not environment.requests.changes) == same

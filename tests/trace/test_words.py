@@ -388,3 +388,22 @@ def test_a_backend_of_another_repository_is_taken_to_be_there_one_of_this_is_mis
     assert "note: Gateway infra/outer would answer it too" in elsewhere
     assert "Result: 500: nothing deploys Service shop/app." in here
     assert "taken to be there" not in here
+
+
+@pytest.mark.parametrize(
+    ("controller", "stated", "steps"),
+    [
+        ("networking.gke.io/gateway", "retry: {attempts: 2}", []),
+        ("konghq.com/kic-gateway-controller", "timeouts: {request: 60s}, retry: {attempts: 2}", []),
+        ("konghq.com/kic-gateway-controller", "timeouts: {backendRequest: 60s}", ["timeout of each try 1m"]),
+        ("gateway.nginx.org/nginx-gateway-controller", "timeouts: {backendRequest: 60s}", []),
+        ("gateway.envoyproxy.io/gatewayclass-controller", "retry: {attempts: 2}", ["retry 2 times"]),
+    ],
+)
+def test_what_a_controller_does_not_read_of_a_rule_does_nothing(controller: str, stated: str, steps: list[str]) -> None:
+    """As GWP526 says of the same fields."""
+    more = f"rules: [{{{stated}, backendRefs: [{{name: checkout, port: 80}}]}}]"
+    simulation = worlds.simulated(
+        worlds.gateway_class("any", controller), worlds.gateway(), worlds.route(more=more), worlds.service()
+    )
+    assert [step.what for step in Tracer(simulation).trace(from_url("GET", "http://a.example.com/")).steps] == steps

@@ -10,6 +10,7 @@ from policylint.compare.sameness import encoded, meaning
 from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.doors.vendors import protection_name
+from policylint.implementations.generic.preflights import in_full
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
 from policylint.model.words import listing
@@ -386,8 +387,9 @@ def _treated(trace: Trace) -> Iterator[Treatment]:
         for route_filter in map(mapping, sequence(holder.get("filters"))):
             if route_filter.get("type") == "CORS":  # a step only for requests with an Origin
                 cors = mapping(route_filter.get("cors"))
-                credentials = " with credentials" if cors.get("allowCredentials") is True else ""
-                yield Treatment(f"CORS for {listing(texts(cors.get('allowOrigins')))}{credentials}", _text(cors))
+                whose = listing(texts(cors.get("allowOrigins")))
+                whose += " with credentials" if cors.get("allowCredentials") is True else ""
+                yield Treatment(f"CORS for {whose}", _text(in_full(cors)))
 
 
 def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Difference]:

@@ -14,6 +14,7 @@ from policylint.doors.extensions import answering
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, plain
 from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
+from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
@@ -299,11 +300,31 @@ def _takes_all(match: Mapping[str, Any]) -> bool:
     return everything and not any(match.get(field) for field in _CONDITIONS)
 
 
+def hidden(world: World) -> Iterator[DeadEnd]:
+    """Yield the VirtualServices that name a Gateway whose pods are in a namespace to which they are not shown."""
+    for virtual in world.of_kind(*VIRTUAL_SERVICE) if world.of_kind(*OWN_GATEWAY) else ():
+        for gateway in world.of_kind(*OWN_GATEWAY) if virtual.spec.get("exportTo") else ():
+            homes = _homes(world, gateway)
+            if _names(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
+                where = f"namespace {min(homes)}, where the pods of {gateway.key} are"
+                ground = "" if proxies(world, gateway) else "its pods may be in another namespace"
+                does, fix = f"is not shown to {where}", f"add {min(homes)} to `exportTo`, or leave it out"
+                then = "these proxies answer its hosts with 404"
+                yield DeadEnd(virtual, ("spec", "exportTo"), does, fix, (gateway.key,), ground, then)
+
+
 def _is_bound(world: World, virtual: Resource, gateway: Resource) -> bool:
-    """Return whether a VirtualService names a Gateway, and is shown to the namespace of its pods: its own if unseen."""
-    pods = {pod.key.namespace for pod in proxies(world, gateway)} or {gateway.key.namespace}
-    named = f"{gateway.key.namespace}/{gateway.key.name}" in _in_full(virtual, virtual.spec.get("gateways"))
-    return named and any(is_exported(virtual, there) is True for there in pods)
+    """Return whether a VirtualService names a Gateway, and is shown to the namespace of its pods."""
+    return _names(virtual, gateway) and any(is_exported(virtual, there) is True for there in _homes(world, gateway))
+
+
+def _names(virtual: Resource, gateway: Resource) -> bool:
+    return f"{gateway.key.namespace}/{gateway.key.name}" in _in_full(virtual, virtual.spec.get("gateways"))
+
+
+def _homes(world: World, gateway: Resource) -> set[str]:
+    """Return the namespaces of the pods of a Gateway: its own if none was seen."""
+    return {pod.key.namespace for pod in proxies(world, gateway)} or {gateway.key.namespace}
 
 
 def _in_full(virtual: Resource, names: object) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
-from policylint.doors.traefik_options import TlsOptions, demanded
+from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.containers import containers
@@ -27,7 +27,6 @@ _STREAMS = {"IngressRouteTCP": "tcp", "IngressRouteUDP": "udp"}
 """Kinds whose objects take connections, each with what it takes without TLS."""
 _DOOR = ResourceKey("traefik.io", "EntryPoints", "", "traefik")
 _CONTROLLER = "traefik.io/ingress-controller"
-_OPENINGS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
 _OF_ITS_OWN = 0
 """The port of an entry point whose port no manifest states."""
 _SAME_PROVIDER = "@kubernetescrd"
@@ -49,7 +48,7 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
         crossing = _allows_crossing(world)
         hosts = Hosts(_written(routes))
         rules = [rule for route in routes for rule in _rules(world, route, hosts, crossing=crossing)]
-        openings = tuple(_OPENINGS.values())
+        openings = tuple(ENTRY_POINTS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
 
 
@@ -99,7 +98,7 @@ def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
     found: dict[str, list[DoorRule]] = {}
     for kind, scheme in _STREAMS.items():
         for route in world.of_kind(KIND[0], kind):
-            for name in texts(route.spec.get("entryPoints")) or list(_OPENINGS):
+            for name in texts(route.spec.get("entryPoints")) or list(ENTRY_POINTS):
                 found.setdefault(name, []).extend(_streams(world, route, scheme, name))
     for name, rules in found.items():
         if rules:
@@ -113,7 +112,7 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
     tls = ingress.spec.get("tls")
     secure = scheme == "tcp" and isinstance(tls, dict)
     passes = secure and mapping(tls).get("passthrough") is True
-    known, crossing = _OPENINGS.get(entry_point), _allows_crossing(world)
+    known, crossing = ENTRY_POINTS.get(entry_point), _allows_crossing(world)
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
         crossed = "" if crossing else _crosses(world, ingress, route)
         if crossed and crossing is False:
@@ -241,8 +240,8 @@ def _may_cross(crossed: str) -> str:
 def _openings(ingress: Resource) -> Iterator[tuple[str, Opening]]:
     """Yield the entry points where a route is open: a router with TLS takes https alone, one without http alone."""
     secure = isinstance(ingress.spec.get("tls"), dict)
-    for name in texts(ingress.spec.get("entryPoints")) or list(_OPENINGS):
-        known = _OPENINGS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
+    for name in texts(ingress.spec.get("entryPoints")) or list(ENTRY_POINTS):
+        known = ENTRY_POINTS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
         if known.scheme == "https" or not secure:
             yield name, known
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from policylint.documents import Pointer
 from policylint.doors.annotations import served
-from policylint.doors.lowered import Guard
+from policylint.doors.lowered import Guard, Opening
 from policylint.doors.named import meant
 from policylint.doors.traefik_rules import alternatives
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
@@ -22,7 +22,8 @@ _GROUP = "traefik.io"
 _KIND = "TLSOption"
 _DEFAULT = "default"
 _ASKING = frozenset({"RequireAnyClientCert", "RequireAndVerifyClientCert"})
-_POINTS = ("web", "websecure")
+ENTRY_POINTS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
+"""Those of the chart, which are what a route has that names none."""
 _SAME_PROVIDER = "@kubernetescrd"
 
 
@@ -93,7 +94,7 @@ class TlsOptions:
         claim = Claim(route, option, ("spec", "tls", "options") if stated else ("spec", "tls"))
         rules = [text(mapping(each).get("match")) for each in sequence(route.spec.get("routes"))]
         hosts = [list(_hosts(rule)) for rule in rules]
-        for point in texts(route.spec.get("entryPoints")) or _POINTS:
+        for point in texts(route.spec.get("entryPoints")) or ENTRY_POINTS:
             for host in dict.fromkeys(host for named in hosts for host in named):
                 self._claims.setdefault((point, host), []).append(claim)
         if option is not None and rules and not any(hosts):
@@ -102,7 +103,7 @@ class TlsOptions:
     def _of_ingress(self, ingress: Resource, named: str, prefix: str) -> None:
         is_secure = ingress.spec.get("tls") or ingress.annotations.get(f"{prefix}router.tls") in ("true", True)
         stated = text(ingress.annotations.get(f"{prefix}router.entrypoints"))
-        points = [part.strip() for part in stated.split(",")] if stated else list(_POINTS)
+        points = [part.strip() for part in stated.split(",")] if stated else list(ENTRY_POINTS)
         about = {"group": _GROUP, "kind": _KIND, "named": _SAME_PROVIDER}
         option = meant(self._world, about, named, ingress.key.namespace) if named else None
         place: Pointer = ("metadata", "annotations", f"{prefix}router.tls.options") if named else ("spec",)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from policylint.model import ResourceKey
 from policylint.model.spelling import spelled
 from policylint.reach.ways import all_ways
@@ -434,3 +435,27 @@ def test_a_gateway_is_told_from_one_of_the_same_name_in_gateway_api() -> None:
     both = worlds.gateway("public", "istio-system"), gateway(f"[{HTTP}]"), virtual(), service("web")
     ways = [(spelled(way.entry.gateway), *way.trace.outcome.backends) for way in all_ways(simulated(*both))]
     assert ways[1:2] == [("Gateway.networking.istio.io/istio-system/public", ResourceKey("", "Service", "shop", "web"))]
+
+
+@pytest.mark.parametrize(
+    ("shown", "objects", "confidence"),
+    [
+        ("exportTo: ['.']", (pods(),), "certain"),
+        ("exportTo: ['.']", (), "assumed"),
+        ("exportTo: ['.']", (pods("shop"),), ""),
+        ("exportTo: [other]", (pods(),), "certain"),
+        ("exportTo: [istio-system]", (pods(),), ""),
+        ("exportTo: ['*']", (pods(),), ""),
+        ("exportTo: ['${WHERE}']", (pods(),), ""),
+        ("", (pods(),), ""),
+    ],
+)
+def test_a_service_that_is_not_shown_to_the_pods_of_its_gateway(
+    shown: str, objects: tuple[str, ...], confidence: str
+) -> None:
+    simulation = simulated(service("web"), gateway(), virtual(more=shown), *objects)
+    found = [each for each in run(simulation, select={"GWP415"}) if "is not shown to" in each.message]
+    assert [each.confidence for each in found] == ([confidence] if confidence else [])
+    assert [each.location.pointer for each in found] == [("spec", "exportTo")] * len(found)
+    served = answer(simulation, f"{SHOP}/")[0]
+    assert (served == "404") == bool(found) or "$" in shown

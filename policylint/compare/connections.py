@@ -76,7 +76,7 @@ def both_networks(sides: Sides) -> Both | None:
     from policylint.network.state import Network
 
     former, latter = sides.before.network, sides.after.network
-    rosters = [{str(end): end for end in network.universe.endpoints[:-2]} for network in (former, latter)]
+    rosters = [by_name(network.universe.endpoints[:-2]) for network in (former, latter)]
     rosters[0] = _as_called_after(sides, *rosters)
     specs = [{(policy.key, policy.subject_text): policy for policy in network.policies} for network in (former, latter)]
     changed = frozenset(
@@ -100,6 +100,11 @@ def both_networks(sides: Sides) -> Both | None:
         others = (end for end in other.universe.endpoints)
         networks.append(Network(world, network.policies, ends, other.policies, others, network.tunnel))
     return Both(networks[0], networks[1], changed)
+
+
+def by_name(ends: Iterable[Endpoint]) -> dict[str, Endpoint]:
+    """Return ends by their names; proxies that may be in several places as they are where they most likely run."""
+    return {str(end): end for end in sorted(ends, key=lambda end: not end.alternative)}
 
 
 def _as_called_after(sides: Sides, old: dict[str, Endpoint], new: dict[str, Endpoint]) -> dict[str, Endpoint]:
@@ -252,10 +257,9 @@ def responsible(both: Both, sources: int, targets: int, *, all_: bool = False) -
     """Yield the changed policies, or all, that bear on one of the ends."""
     for network in (both.before, both.after):
         for policy, selected in zip(network.policies, network.subjects, strict=True):
-            if all_ or policy.key in both.changed:
-                ways = {rule.direction for rule in policy.rules} | policy.isolates
-                if ("egress" in ways and selected.maybe & sources) or ("ingress" in ways and selected.maybe & targets):
-                    yield policy.key
+            met = {"egress": selected.maybe & sources, "ingress": selected.maybe & targets}
+            if (all_ or policy.key in both.changed) and any(met[way] for way in policy.ways):
+                yield policy.key
 
 
 def names_of(both: Both, bits: int) -> Iterator[str]:

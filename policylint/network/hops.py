@@ -169,6 +169,20 @@ class Hops:
             return Way("unknown", tuple(hops))
         return Way(verdicts.pop() if len(verdicts) == 1 else "partly", tuple(hops))
 
+    def from_unseen(self, account: str, backend: ResourceKey, port: int | None) -> Way:
+        """Return the way of a ServiceAccount with no workload that was seen: known where no policy bears on an end."""
+        spaces = ("", account.split("/")[1])
+        policies = () if self.network.universe.facts.idle else self.network.policies
+        sending = (each.key for each in policies if each.key.namespace in spaces and "egress" in each.ways)
+        by, hops = next(sending, None), []
+        for target, protocol, ports in self._pods(backend, port):
+            bears = next((entry.policy.key for entry in self.network.entries(target, "ingress")), by)
+            because = f"{bears} may stop what {account} sends, which no workload seen here has" if bears else ""
+            shown = f"{protocol} {','.join(map(str, ports))}".strip()
+            end = self.network.universe.endpoints[target]
+            hops.append(Hop(None, end, shown, "unknown" if bears else "allowed", because=because))
+        return Way("unknown" if any(hop.because for hop in hops) or not hops else "allowed", tuple(hops))
+
     def _from_anywhere(self, target: int, protocol: str, ports: Sequence[int]) -> Hop:
         """Return the hop from clients outside to pods; they may show the address of a node or a load balancer."""
         end = self.network.universe.endpoints[target]

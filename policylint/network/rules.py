@@ -125,6 +125,11 @@ class PolicySpec(NamedTuple):
         return self.resource.key
 
     @property
+    def ways(self) -> frozenset[Direction]:
+        """The directions that it says anything about."""
+        return self.isolates | {rule.direction for rule in self.rules}
+
+    @property
     def subject_text(self) -> str:
         """Its subject as text, which tells the policies of one object apart."""
         return repr(self.subject)
@@ -162,17 +167,12 @@ def network_policy(resource: Resource) -> PolicySpec:
                 ((_core_peer(peer, home, (*pointer, field, number)),), (field, number))
                 for number, peer in enumerate(mappings(rule, field, *pointer))
             ]
-            ports = [
-                _core_port(port, (*pointer, "ports", number))
-                for number, port in enumerate(mappings(rule, "ports", *pointer))
-            ]
+            listed_ports = enumerate(mappings(rule, "ports", *pointer))
+            ports = tuple(_core_port(port, (*pointer, "ports", number)) for number, port in listed_ports)
             if direction in isolates:
                 anybody: tuple[tuple[tuple[Peer, ...], Pointer], ...] = (((ANYBODY,), ()),)
-                rules.append(
-                    RuleSpec(
-                        direction, index, "Allow", tuple(peers) or anybody, tuple(ports) or None, ("spec", *pointer)
-                    )
-                )
+                whom = tuple(peers) or anybody
+                rules.append(RuleSpec(direction, index, "Allow", whom, ports or None, ("spec", *pointer)))
     subject = Pods(home, {}, selector(spec.get("podSelector"), "podSelector"))
     return PolicySpec(resource, TOGETHER, 0, subject, tuple(rules), isolates)
 
@@ -215,17 +215,8 @@ def cluster_policy(resource: Resource) -> PolicySpec:
             if named and direction == "egress":
                 # A name means nothing for addresses and nodes; the standard CRD takes it all the same.
                 peers = [peer for peer in peers if all(isinstance(part, Pods) for part in peer[0])]
-            rules.append(
-                RuleSpec(
-                    direction,
-                    index,
-                    actions[action],
-                    tuple(peers),
-                    ports,
-                    ("spec", direction, index),
-                    text(rule.get("name")),
-                )
-            )
+            place, name = ("spec", direction, index), text(rule.get("name"))
+            rules.append(RuleSpec(direction, index, actions[action], tuple(peers), ports, place, name))
     return PolicySpec(resource, tier, priority, subject, tuple(rules))
 
 

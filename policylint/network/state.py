@@ -85,7 +85,8 @@ class Network:
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The number of each end, by its name."""
-        return {str(endpoint): number for number, endpoint in enumerate(self.universe.endpoints)}
+        ends = sorted(enumerate(self.universe.endpoints), key=lambda each: not each[1].alternative)
+        return {str(endpoint): number for number, endpoint in ends}
 
     @cached_property
     def inside(self) -> Inside:
@@ -110,16 +111,13 @@ class Network:
     @cached_property
     def _directions(self) -> dict[Direction, list[tuple[int, Chosen]]]:
         """By direction, the policies that say anything of it, with what they select; none where none is enforced."""
-        if self.universe.facts.idle:
-            return {direction: [] for direction in DIRECTIONS}
-        return {
-            direction: [
-                (number, selected)
-                for number, (policy, selected) in enumerate(zip(self.policies, self.subjects, strict=True))
-                if direction in policy.isolates or any(rule.direction == direction for rule in policy.rules)
-            ]
-            for direction in DIRECTIONS
-        }
+        chosen = enumerate(zip(self.policies, self.subjects, strict=True))
+        known = (
+            []
+            if self.universe.facts.idle
+            else [(policy.ways, number, selected) for number, (policy, selected) in chosen]
+        )
+        return {way: [(number, selected) for ways, number, selected in known if way in ways] for way in DIRECTIONS}
 
     def _bearing_on(self, subject: int, direction: Direction) -> Sequence[int]:
         """Return the policies that bear on one end, as numbers doubled, and one more where that is certain."""

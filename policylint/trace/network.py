@@ -76,10 +76,12 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
         if not sources and not request.client.startswith("ServiceAccount/"):
             return None
-        if not sources or simulation.acting.fronts(share.key, simulation.world.get(sources[0].key)):
-            return joined([])  # how a waypoint sends requests on is not followed
-        if trace.route is not None and simulation.meshes.relayed:
-            return joined([])  # nor how a proxy of the nodes does
+        seen = simulation.world.get(sources[0].key) if sources else None
+        relayed = trace.route is not None and simulation.meshes.relayed
+        if relayed or simulation.acting.fronts(share.key, seen):
+            return joined([])  # how proxies of the nodes, and waypoints, send requests on is not followed
+        if not sources:
+            return hops.from_unseen(request.client, share.key, share.port)
         if request.pod and share.key.kind != "Service":
             over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
             return joined(_to_pod(hops, sources[0], share, over))

@@ -852,7 +852,63 @@ WORLDS: dict[str, tuple[str, ...]] = {
 """By what is special about them."""
 
 ANYBODY = '"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}]'
+
+
+def at_all_pods(action: str) -> str:
+    """An AdminNetworkPolicy about what pods of all namespaces send to those of namespace shop."""
+    subject = "subject: {namespaces: {matchLabels: {kubernetes.io/metadata.name: shop}}}"
+    rules = f"ingress: [{{name: all, action: {action}, from: [{{namespaces: {{}}}}]}}]"
+    spec = f"spec: {{priority: 10, {subject}, {rules}}}"
+    return manifest("policy.networking.k8s.io/v1alpha1", "AdminNetworkPolicy", "all", "", spec)
+
+
+def not_from(namespaces: str) -> tuple[str, ...]:
+    """Workloads of Istio's mesh that turn away whoever comes from other namespaces."""
+    rules = f"rules: [{{when: [{{key: source.namespace, notValues: [{namespaces}]}}]}}]"
+    mesh = labelled("shop", "{istio-injection: enabled}")
+    return (mesh, deployment(), SERVICE, authorization("others", f"action: DENY, {rules}", "shop"))
+
+
+def asking_ingress(annotations: str) -> str:
+    """An Ingress of HAProxy's controller."""
+    path = "{path: /, pathType: Prefix, backend: {service: {name: checkout, port: {number: 80}}}}"
+    spec = f"spec: {{ingressClassName: haproxy, rules: [{{host: shop.example.com, http: {{paths: [{path}]}}}}]}}"
+    more = f"annotations: {{{annotations}}}"
+    return manifest("networking.k8s.io/v1", "Ingress", "web", "shop", spec, more=more)
+
+
+ASKING_BEHIND = (
+    labelled("shop", "{istio-injection: enabled}"),
+    deployment(),
+    SERVICE,
+    manifest(
+        "networking.k8s.io/v1", "IngressClass", "haproxy", "", "spec: {controller: haproxy.org/ingress-controller}"
+    ),
+    manifest(
+        "security.istio.io/v1", "RequestAuthentication", "jwt", "shop", "spec: {jwtRules: [{issuer: id, jwks: '{}'}]}"
+    ),
+    authorization(
+        "token",
+        "action: DENY, rules: [{from: [{source: {notRequestPrincipals: ['*']}}], "
+        "to: [{operation: {notPaths: [/healthz]}}]}]",
+        "shop",
+    ),
+)
+
+
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "pods that nobody saw may be stopped by a network policy, and are let in by the mesh": (
+        (*not_from("shop"), at_all_pods("Deny")),
+        (*not_from("shop, other"), at_all_pods("Deny")),
+    ),
+    "an Ingress asks for no password before workloads that turn away who has no token": (
+        (*ASKING_BEHIND, asking_ingress("haproxy.org/auth-type: basic-auth, haproxy.org/auth-secret: shop/users")),
+        (*ASKING_BEHIND, asking_ingress("haproxy.org/auth-secret: shop/users")),
+    ),
+    "a network policy passes on what it denied": (
+        (ENVOY_GATEWAY, EDGE, ROUTE, deployment(), SERVICE, at_all_pods("Deny")),
+        (ENVOY_GATEWAY, EDGE, ROUTE, deployment(), SERVICE, at_all_pods("Pass")),
+    ),
     "the network policy that cuts a backend off is deleted": ((*SHOP, CUT_OFF), SHOP),
     "the network policy that cuts off pods that nobody saw is deleted": (
         without_pods(to_pods()),

@@ -66,6 +66,8 @@ from tests.contract.environment import MOST_WAYS, Answers, Change, Environment, 
 from tests.worlds import resources as loaded
 
 ADDRESSES = ("10.1.2.3", "192.168.1.1", "203.0.113.9", "2001:db8::1")
+TOLD_OF_WHO = ("GWP302", "GWP304", "GWP324", "GWP620", "GWP621")
+"""The rules that tell who gets in that was kept out."""
 """Clients of whom every reader of addresses is asked."""
 _MOST_ENDS = 12
 _MOST_OBJECTS = 60
@@ -1363,7 +1365,7 @@ def _severity_of_findings(change: Change) -> Answers:
 
 
 def _how_bad_by_findings(change: Change) -> Answers:
-    told = [finding.severity for finding in change.findings if finding.rule in ("GWP302", "GWP304", "GWP324", "GWP620")]
+    told = [finding.severity for finding in change.findings if finding.rule in TOLD_OF_WHO]
     return {"the change": min(told, key=SEVERITIES.index)} if told else {}
 
 

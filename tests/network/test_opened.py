@@ -162,3 +162,39 @@ def test_a_workload_that_moves_to_another_namespace_keeps_its_place_among_the_en
     assert [finding.rule for finding in (*isolation_removed(pair), *opened(pair))] == ["GWP620"]
     kept = sides([*before, closed], [*after, elsewhere])
     assert [*isolation_removed(kept), *opened(kept)] == []
+
+
+CONTROLLERS = (
+    "gateway.envoyproxy.io/gatewayclass-controller",  # whose proxies run in a namespace of its own, or with the Gateway
+    "kgateway.dev/kgateway",
+    "istio.io/gateway-controller",
+    "traefik.io/gateway-controller",
+)
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_a_gateway_is_an_end_wherever_its_proxies_may_run_as_well(controller: str) -> None:
+    """Of proxies that may be in several places the last one took the place of the likeliest, and nothing was told."""
+    listener = {"name": "a", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    gateway = [
+        {**manifest("gateway.networking.k8s.io/v1", "GatewayClass", "any", ""), "spec": {"controllerName": controller}},
+        {
+            **manifest("gateway.networking.k8s.io/v1", "Gateway", "edge", "infra"),
+            "spec": {"gatewayClassName": "any", "listeners": [listener]},
+        },
+        {
+            **manifest("v1", "Service", "web"),
+            "spec": {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]},
+        },
+        {
+            **manifest("gateway.networking.k8s.io/v1", "HTTPRoute", "web"),
+            "spec": {
+                "parentRefs": [{"name": "edge", "namespace": "infra"}],
+                "rules": [{"backendRefs": [{"name": "web", "port": 80}]}],
+            },
+        },
+    ]
+    closed, passed = (guard({"action": action, "from": [{"namespaces": {}}]}) for action in ("Deny", "Pass"))
+    pair = sides([*PODS, *gateway, closed], [*PODS, *gateway, passed])
+    assert "Gateway infra/edge (proxies)" in {name for each in connection_changes(pair) for name in each.sources}
+    assert "error" in {finding.severity for finding in opened(pair)}

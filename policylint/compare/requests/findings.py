@@ -18,6 +18,7 @@ from policylint.compare.change import EnvironmentChange, Responsible
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Weakened, located, share_of_rules, target_place
 from policylint.compare.protection.cause import finding as finding_of_cause
+from policylint.compare.requests.answers import Demands
 from policylint.compare.requests.changes import OPENED, RequestChange
 from policylint.compare.requests.kept import CERTIFICATE, Kept, gone
 from policylint.compare.requests.words import difference_in_words, doors_in_words, example_in_words, sets_in_words
@@ -81,7 +82,9 @@ def findings_of_requests(
         yield _finding(sides, loss, (), sorted(routes))
     for loss, of_loss in lost.items():
         if not loss.new or (loss.kept.purpose, loss.kept.names, _keys(loss)) not in everywhere:
-            yield _finding(sides, loss, of_loss)
+            owners = set(_keys(loss))
+            rest = [each for each in changes if each not in of_loss and owners & {who.policy for who in each.by}]
+            yield _finding(sides, loss, of_loss, beside=rest)
     yield from filter(None, (_opening(sides, change) for change in openings))
 
 
@@ -172,11 +175,16 @@ def _unseen_losses(sides: Sides, environment: EnvironmentChange) -> dict[_Loss, 
 
 
 def _finding(
-    sides: Sides, loss: _Loss, changes: Sequence[RequestChange], of_routes: Sequence[ResourceKey] = ()
+    sides: Sides,
+    loss: _Loss,
+    changes: Sequence[RequestChange],
+    of_routes: Sequence[ResourceKey] = (),
+    beside: Sequence[RequestChange] = (),
 ) -> Finding:
     """Return the finding of what is not there any more.
 
     Args:
+        beside: what else the same objects change.
         of_routes: that lose it, where no request of theirs was seen.
     """
     kept = loss.kept
@@ -253,7 +261,7 @@ def _finding(
         related=tuple(related[:_MOST_RELATED]),
         help=(
             f"fix: {_fix(sides, loss, owners, changes)}",
-            _note(loss, changes, ground),
+            _note(loss, changes, beside, ground),
             *(example_in_words(each) for each in changes[:1]),
         ),
         confidence="assumed" if sides.after.world.movable or ground else "certain",
@@ -333,21 +341,31 @@ def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
     return closest(setting, None if state is None else implementation_of(state, sides.after.catalog))
 
 
-def _note(loss: _Loss, changes: Sequence[RequestChange], ground: str) -> str:
+def _note(loss: _Loss, changes: Sequence[RequestChange], others: Sequence[RequestChange], ground: str) -> str:
     if loss.rule is not None or loss.listener is not None:
         return "note: every way to it asked before" if loss.new else "note: these requests had to meet it before"
-    left = [
+    left = _demands(changes)
+    asked, elsewhere = (
+        "; ".join([*dict.fromkeys(f"{each.words} by {each.by}" for each in listed if each.state == "asked")][:2])
+        for listed in (left, _demands([each for each in others if each.purpose == loss.kept.purpose]))
+    )
+    found = "no other policy in this repository replaces it"
+    if asked:
+        some = "" if all(demands.state == "asked" for demands in left) else "some of "
+        found = f"{some}these requests still have to meet {asked}"
+    elif elsewhere:
+        found = f"nothing replaces it for these requests; others still have to meet {elsewhere}"
+    return f"note: {found}" + (f"; {ground}" if ground else "")
+
+
+def _demands(changes: Sequence[RequestChange]) -> list[Demands]:
+    """Return what is asked after the changes, for the purpose of each."""
+    return [
         sets.after.login if change.purpose == "authentication" else sets.after.authorization
         for change in changes
         if change.purpose in ("authentication", "authorization")
         for sets in change.requests
     ]
-    asked = dict.fromkeys(f"{demands.words} by {demands.by}" for demands in left if demands.state == "asked")
-    found = "no other policy in this repository replaces it"
-    if asked:
-        some = "" if all(demands.state == "asked" for demands in left) else "some of "
-        found = f"{some}these requests still have to meet {'; '.join(list(asked)[:2])}"
-    return f"note: {found}" + (f"; {ground}" if ground else "")
 
 
 def _let_in(changes: Sequence[RequestChange]) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from policylint.compare.connections import by_name
 from policylint.model import ResourceKey
 from policylint.model.words import count
+from policylint.network.endpoints import Endpoint
 from policylint.network.rules import DIRECTIONS
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both, verdict
@@ -23,7 +25,6 @@ from policylint.topology import whole
 if TYPE_CHECKING:
     from policylint.compare.connections import ConnectionChange
     from policylint.compare.pairing import Sides
-    from policylint.network.endpoints import Endpoint
 
 MOST_BOXES = 300
 _MOST_NAMES = 3
@@ -89,7 +90,7 @@ def changes(sides: Sides, found: Sequence[ConnectionChange], names: Names, names
         namespaces: only connections from or to these.
     """
     networks = sides.after.network, sides.before.network
-    ends = {str(end): end for network in reversed(networks) for end in network.universe.endpoints}
+    ends = by_name(end for network in networks[::-1] for end in network.universe.endpoints)
     roles: dict[str, list[tuple[int, bool]]] = {}
     for number, change in enumerate(found):
         for is_source, its_ends in ((True, change.sources), (False, change.targets)):

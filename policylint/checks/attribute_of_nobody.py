@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.catalog.content import places
 from policylint.cel.syntax import tree
+from policylint.checks.kit.claim_headers import unset
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, PolicyKind, Related, ResourceKey, mapping
@@ -22,6 +23,35 @@ RULE = "GWP319"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _of_expressions(simulation)
+    yield from _of_headers(simulation)
+
+
+def _of_headers(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the headers of tokens that a policy reads where clients alone write them, each once per policy."""
+    told: set[tuple[ResourceKey, str]] = set()
+    for each in unset(simulation):
+        effective = each.group.effective
+        at, owner = next((at, who) for at, who in effective.owners.items() if at == each.pointer[: len(at)])
+        if (owner, each.header.lower()) not in told:
+            told.add((owner, each.header.lower()))
+            policy = next(attachment.policy for attachment in effective.stack if attachment.key == owner)
+            ground = "a policy that was not seen may set it" if simulation.world.unseen else ""
+            yield Finding(
+                RULE,
+                "warning",
+                f"{path(at)} of {owner} reads {each.header}, which no policy sets for {each.route}",
+                effective.location_of(at) or policy.name_location,
+                resources=(owner, each.setter, each.route),
+                label=f"{each.setter} sets it from tokens for others; here it is what clients write",
+                help=("fix: have the token checked there as well, or read what clients cannot choose",),
+                confidence="assumed" if ground else "certain",
+                ground=ground,
+                field=path(at),
+            )
+
+
+def _of_expressions(simulation: Simulation) -> Iterator[Finding]:
     exposing = [group for group in simulation.groups if group.kind.exposes is not None and group.effective.owners]
     numbers: dict[tuple[Node, ...], list[int]] = {}
     told: set[tuple[ResourceKey, tuple[str, ...]]] = set()

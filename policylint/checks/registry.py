@@ -171,7 +171,10 @@ RULES: dict[str, RuleEntry] = {
     "GWP316": RuleEntry("needed_request_turned_away", logins_and_challenges),
     "GWP317": RuleEntry("preflight_not_routed", preflights),
     "GWP318": RuleEntry("hosts_drift", authorizing_at_gateways),
-    "GWP319": RuleEntry("attribute_of_nobody", some_policy(lambda policy: policy.kind.expects is not None)),
+    "GWP319": RuleEntry(
+        "attribute_of_nobody",
+        some_policy(lambda policy: policy.kind.expects is not None or "reads" in policy.kind.headers),
+    ),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),

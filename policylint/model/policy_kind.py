@@ -397,6 +397,7 @@ class PolicyKind(NamedTuple):
     consumes: tuple[Consumption, ...] = ()
     sessions: Sessions | None = None
     waits: Mapping[str, str] = {}
+    headers: Mapping[str, Any] = {}
     refers: tuple[ContentField, ...] = ()
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
@@ -539,6 +540,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         consumes=tuple(Consumption(**mapping(each)) for each in sequence(entry.get("consumes"))),
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         waits=mapping(entry.get("waits")),
+        headers=mapping(entry.get("headers")),
         refers=content_fields(entry.get("refers")),
         verified=entry.get("verified", "no"),
         origin=origin,

@@ -1,0 +1,85 @@
+"""Headers that a policy sets from what tokens say, and where another one reads them that nobody sets (GWP319)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from policylint.catalog.content import places
+from policylint.documents import Pointer
+from policylint.model import Node, ResourceKey, mapping, sequence, text, texts, value_at
+from policylint.namedtuple import NamedTuple
+from policylint.policy.results import Effective, Group
+from policylint.simulation import Simulation
+from policylint.topology import Topology
+from policylint.topology.routes import rules
+
+
+class Unset(NamedTuple):
+    """A header of tokens that a policy reads where no policy sets it.
+
+    Args:
+        setter: a policy that sets it elsewhere.
+        route: one of those where it is not set.
+    """
+
+    group: Group
+    pointer: Pointer
+    header: str
+    setter: ResourceKey
+    route: ResourceKey
+
+
+def unset(simulation: Simulation) -> Iterator[Unset]:
+    """Yield the headers of tokens that policies read where only clients write them."""
+    claims: dict[str, ResourceKey] = {}
+    there: dict[tuple[Node, ...], set[str]] = defaultdict(set)
+    reading = [group for group in simulation.groups if group.kind.headers.get("reads")]
+    for group in simulation.groups if reading else ():
+        made = [(name.lower(), place) for place, name in _named(group, "claims")]
+        claims |= {name: owner for name, place in made if (owner := _owner(group.effective, place)) is not None}
+        names = {name for name, _ in made} | {name.lower() for _, name in _named(group, "sets")}
+        for context in group.contexts() if names else ():
+            there[context] |= names
+    for group in reading if claims else ():
+        for place, name in _named(group, "reads"):
+            setter = claims.get(name.lower())
+            lacking = [] if setter is None else _lacking(group, name.lower(), there, simulation.topology)
+            if setter is not None and lacking:
+                yield Unset(group, place, name, setter, min(lacking))
+
+
+def _named(group: Group, use: str) -> Iterator[tuple[Pointer, str]]:
+    for path in texts(group.kind.headers.get(use)):
+        yield from ((place, name) for place, name in places(group.effective.spec, path, ()) if isinstance(name, str))
+
+
+def _owner(effective: Effective, place: Pointer) -> ResourceKey | None:
+    return next((owner for at, owner in effective.owners.items() if at == place[: len(at)]), None)
+
+
+def _lacking(
+    group: Group, header: str, there: dict[tuple[Node, ...], set[str]], topology: Topology
+) -> list[ResourceKey]:
+    """Return the routes at which nothing on the way to a rule sets a header."""
+    lacking = []
+    for context in group.contexts():
+        above = (context[: number + 1] for number in range(len(context)))
+        if any(header in there.get(each, ()) for each in above):
+            continue
+        route = next((node.key for node in context if node.key.kind.endswith("Route")), None)
+        if route is not None and header not in _by_filters(topology, context[-1]):
+            lacking.append(route)
+    return lacking
+
+
+def _by_filters(topology: Topology, node: Node) -> set[str]:
+    """Return the headers that the filters of a rule write."""
+    state = topology.route(node.key)
+    named = set()
+    for rule in () if state is None else rules(state.route):
+        for each in map(mapping, sequence(rule.body.get("filters"))) if rule.node == node else ():
+            for how in ("set", "add"):
+                added = sequence(value_at(each, ("requestHeaderModifier", how)))
+                named |= {text(mapping(one).get("name")).lower() for one in added}
+    return named

@@ -150,7 +150,7 @@ RENAMED = """
 import json
 from fuzz_edits import Forces
 written = {("one", "Login shop/new"): {"jwt": 1}, ("one", "Login new"): {"jwt": 1}}
-after = Forces({}, written, set(), {})
+after = Forces({}, written, set(), set(), {})
 lost = [("one", "Login shop/old"), ("one", "Login web/old"), ("two", "Login shop/old"), ("one", "Cors shop/old")]
 print(json.dumps([[after.has_renamed(each, spec) for spec in ({"jwt": 1}, {"jwt": 2})] for each in lost]))
 """

@@ -201,7 +201,7 @@ def _deployed(
         return group in groups or (group, kind) == ("", "Service")
 
     evidence = is_subject if alternatives else None
-    roots, others = cluster_roots(tree)
+    roots, others = cluster_roots(tree, kustomizer)
     if roots:
         others.update(path.rpartition("/")[0] for path, document in tree.all_documents() if _is_application(document))
         clusters = {

@@ -89,3 +89,59 @@ def test_where_one_is_called_as_clusters_are_what_syncs_itself_is_one_as_well(tm
         "app/route.yaml": ROUTE,
     }
     assert sorted(routes(tmp_path, files)) == ["edge", "one"]
+
+
+def patched(place: str, replaced: bool) -> dict[str, str]:
+    """Clusters that patch a base's Kustomization of `clusters/${ENVIRONMENT}/${NUMBER}`, as hubs of many do it."""
+    of_cluster = kustomization("flux-system", "./clusters/${ENVIRONMENT}/${NUMBER}", source="config")
+    shop = kustomization("shop", "./apps/shop/${ENVIRONMENT}", "postBuild: {substitute: {AT: 'n${NUMBER}'}}")
+    files = {
+        "apps/flux/sync.yaml": of_cluster,
+        "apps/shop/app.yaml": shop.replace("    name: flux-system", "    name: config"),
+        "apps/crds/sync.yaml": kustomization("crds", "./apps/crds", source="config"),
+        "apps/crds/kustomization.yaml": "resources: [map.yaml]\n",
+        "apps/crds/map.yaml": settings("crds"),
+        "clusters/base/kustomization.yaml": (
+            "resources: [../../apps/flux/sync.yaml, ../../apps/shop/app.yaml, ../../apps/crds/sync.yaml]\n"
+        ),
+    }
+    for environment in ("dev", "prod"):
+        files[f"apps/shop/{environment}/route.yaml"] = ROUTE.replace("name: shop", f"name: {environment}-${{AT}}")
+        files[f"apps/shop/{environment}/kustomization.yaml"] = "resources: [route.yaml]\n"
+        for number in ("00", "01"):
+            own = f"clusters/{environment}/{number}"
+            patch = place.format(own=own, name=f"{environment}-{number}")
+            steps = "/".join([".."] * 3)
+            files[f"{own}/kustomization.yaml"] = f"resources: [../../base]\npatches: [{{path: {steps}/{patch}}}]\n"
+            variables = f"postBuild: {{substitute: {{ENVIRONMENT: {environment}, NUMBER: '{number}'}}}}"
+            files[patch] = kustomization("flux-system", f"./{own}", variables, source="config")
+            if not replaced:
+                files[patch] = files[patch].replace("  sourceRef:\n    kind: GitRepository\n    name: config\n", "")
+    return files
+
+
+@pytest.mark.parametrize("place", ["{own}/sync.yaml", "apps/flux/{name}.yaml"])
+@pytest.mark.parametrize("replaced", [True, False])
+def test_clusters_that_patch_the_kustomization_of_a_base_are_one_each(
+    tmp_path: Path, place: str, replaced: bool
+) -> None:
+    """A Kustomization that others take in, though it lies in what it deploys, makes that no cluster."""
+    assert routes(tmp_path, patched(place, replaced)) == {
+        f"{environment}-{number}": [f"HTTPRoute default/{environment}-n{number}"]
+        for environment in ("dev", "prod")
+        for number in ("00", "01")
+    }
+
+
+def test_clusters_of_one_environment_that_sync_themselves_by_one_name_are_two(tmp_path: Path) -> None:
+    files = {f"clusters/prod/{each}/sync.yaml": kustomization("own", f"./clusters/prod/{each}") for each in "ab"}
+    files |= {"apps/settings.yaml": settings("x")}
+    files |= {f"clusters/prod/{each}/route.yaml": ROUTE.replace("name: shop", f"name: {each}") for each in "ab"}
+    assert routes(tmp_path, files) == {"prod-a": ["HTTPRoute default/a"], "prod-b": ["HTTPRoute default/b"]}
+
+
+def test_those_of_two_names_are_one_cluster(tmp_path: Path) -> None:
+    files = {f"clusters/prod/{each}/sync.yaml": kustomization(each, f"./clusters/prod/{each}") for each in "ab"}
+    files |= {"apps/settings.yaml": settings("x")}
+    files |= {f"clusters/prod/{each}/route.yaml": ROUTE.replace("name: shop", f"name: {each}") for each in "ab"}
+    assert routes(tmp_path, files) == {"prod": ["HTTPRoute default/a", "HTTPRoute default/b"]}

@@ -185,7 +185,7 @@ class Cluster:
     def _sync(self, directory: str, syncs: Mapping[str, Sync]) -> Manifest | None:
         """Deploy a synced directory and return the Kustomization that does it, if there is one."""
         sync = syncs.get(directory)
-        owner = self._synced_by(directory) if sync is None else self._patched(sync)
+        owner = self.synced_by(directory) if sync is None else self._patched(sync)
         self._sources.begin_at(owner)
         kustomization = self._kustomization(directory, owner)
         if owner is not None:
@@ -204,7 +204,7 @@ class Cluster:
         self._sources.take_in(made)
         return next(filter(lambda manifest: is_kustomization(manifest.body), made), sync.kustomization)
 
-    def _synced_by(self, directory: str) -> Manifest | None:
+    def synced_by(self, directory: str) -> Manifest | None:
         """Return the Kustomization in a synced directory that syncs the directory itself, as `flux bootstrap` writes
         it."""
         built = self._sources.kustomizer(None).build(directory, self._kustomization(directory, None)).manifests

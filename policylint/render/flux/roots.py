@@ -11,9 +11,10 @@ from policylint.load.objects import objects_of
 from policylint.model import Spot, is_symbolic, mapping, text
 from policylint.model.keys import VARIABLES
 from policylint.namedtuple import NamedTuple
-from policylint.render.flux.deployment import BOOTSTRAPPED, GROUP, Sync, is_kustomization
+from policylint.render.flux.deployment import BOOTSTRAPPED, GROUP, Cluster, Sync, is_kustomization
 from policylint.render.flux.sources import GROUP as SOURCES
 from policylint.render.flux.substitution import substitute
+from policylint.render.kustomize.build import Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS
 from policylint.render.provenance import Manifest, Provenance, manifests_of
 from policylint.render.tree import Tree, directories_above, join
@@ -39,13 +40,14 @@ class ClusterRoot(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A Flux Kustomization: the file it stands in, the directory it deploys, where its artifact begins, and kind and
-    name of that."""
+    """A Flux Kustomization: the file it stands in, the directory it deploys, where its artifact begins, kind and name
+    of that, and its own namespace and name."""
 
     file: str
     path: str
     prefix: str
     source: tuple[str, str]
+    key: tuple[str, str]
 
 
 def live_manifests(tree: Tree, is_wanted: Callable[[Any], bool]) -> Iterator[tuple[str, Manifest]]:
@@ -56,7 +58,7 @@ def live_manifests(tree: Tree, is_wanted: Callable[[Any], bool]) -> Iterator[tup
                 yield path, manifest
 
 
-def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
+def cluster_roots(tree: Tree, kustomizer: Kustomizer) -> tuple[list[ClusterRoot], set[str]]:
     """Return the clusters of a tree, sorted by name, none if nothing in it is Flux's; and the directories of Flux that
     no other one takes in and that are taken for no cluster."""
     syncs = dict(_synced(tree))
@@ -66,7 +68,7 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
     candidates = [each for each in candidates if not _is_left(each.file, left)]
     starts, unmarked = _uncovered(candidates, tree)
     others = {directory for directory, _ in unmarked}
-    selves = {candidate.path for candidate in candidates if is_below(candidate.file, candidate.path)}
+    selves = {candidate.path for candidate in candidates if _deploys_itself(candidate, tree)}
     own = set(syncs) or {start for start in starts if start[0] in selves}
     if own or moved:
         others.update(directory for directory, _ in starts)
@@ -78,7 +80,7 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
         groups[cluster_name(tree.below_base(directory)), prefix].add(directory)
     for home, (directory, prefix) in moved.items():
         groups[cluster_name(tree.below_base(home)), prefix].add(directory)
-    groups = _with_shared(groups, candidates, tree)
+    groups = _with_shared(_separated(groups, candidates, tree, kustomizer), candidates, tree)
     names: Counter[str] = Counter()
     roots = []
     for (name, prefix), directories in sorted(groups.items()):
@@ -91,14 +93,50 @@ def cluster_roots(tree: Tree) -> tuple[list[ClusterRoot], set[str]]:
     return roots, others
 
 
+def _deploys_itself(candidate: _Candidate, tree: Tree) -> bool:
+    """Return whether a Kustomization lies in what it deploys, where no kustomization from elsewhere takes it in: that
+    one applies it, and it may be left out of what it deploys."""
+    file, path = candidate.file, candidate.path
+    return is_below(file, path) and all(is_below(f"{each}/", path) for each in tree.takers.get(file, ()))
+
+
 def _moved(candidates: Collection[_Candidate], tree: Tree) -> dict[str, tuple[str, str]]:
     """Return what is synced instead of the directories that `flux bootstrap` was told to sync, by these: its own
     Kustomization, in `flux-system/gotk-sync.yaml` there, has another path by now."""
     found = {}
-    for file, path, prefix, _ in candidates:
+    for file, path, prefix, *_ in candidates:
         home = file.removesuffix(f"/{BOOTSTRAPPED}")
         if home != file and not is_below(file, path) and tree.is_directory(path):
             found[home] = (path, prefix)
+    return found
+
+
+def _separated(
+    groups: Mapping[tuple[str, str], set[str]], candidates: Collection[_Candidate], tree: Tree, kustomizer: Kustomizer
+) -> dict[tuple[str, str], set[str]]:
+    """Return the directories of clusters, by name and prefix, those apart that Kustomizations of one name sync, each
+    the directory that holds it: no cluster has two of them.
+
+    Where the path holds a variable, as that of a base does, the directory is built: each cluster patches it.
+    """
+    syncing = {each.path: each.key for each in candidates if _deploys_itself(each, tree)}
+    is_patched = any(each.path == _NOWHERE for each in candidates)
+    found: dict[tuple[str, str], set[str]] = {}
+    for (name, prefix), directories in groups.items():
+        by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
+        cluster = Cluster(tree, kustomizer, prefix, name)
+        for directory in sorted(directories) if len(directories) > 1 else ():
+            key = syncing.get(directory)
+            if key is None and is_patched and (owner := cluster.synced_by(directory)) is not None:
+                key = owner.namespace, owner.name
+            if key is not None:
+                by_key[key].add(directory)
+        apart = max(by_key.values(), key=len, default=set())
+        if len(apart) < 2:
+            apart = set()
+        found.update({(f"{name}-{each.rpartition('/')[2]}", prefix): {each} for each in sorted(apart)})
+        if directories - apart:
+            found[name, prefix] = directories - apart
     return found
 
 
@@ -108,7 +146,7 @@ def _with_shared(
     """Return the directories of clusters, by name and prefix, with those that several of them have in common: what
     syncs itself from a source that another one makes is on the cluster of that one, which is none by itself."""
     synced = {directory for directories in groups.values() for directory in directories}
-    asking = {each.path: each.source for each in candidates if each.path in synced and is_below(each.file, each.path)}
+    asking = {each.path: each.source for each in candidates if each.path in synced and _deploys_itself(each, tree)}
     made: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path, manifest in live_manifests(tree, lambda body: body.get("kind") in _SOURCES) if len(asking) > 1 else ():
         if manifest.kind in _SOURCES:
@@ -277,7 +315,7 @@ def _kustomizations(tree: Tree) -> Iterator[_Candidate]:
                 else tree.placed(path, written)
             )
             if directory is not None:
-                yield _Candidate(path, *directory, source)
+                yield _Candidate(path, *directory, source, (manifest.namespace, manifest.name))
 
 
 def outermost(path: str, takers: Mapping[str, Collection[str]], budget: Budget) -> set[str]:
@@ -307,8 +345,9 @@ def _uncovered(candidates: list[_Candidate], tree: Tree) -> tuple[set[tuple[str,
     marked: set[tuple[str, str]] = set()
     paths = {candidate.path for candidate in candidates}
     chosen = {path.rpartition("/")[0] for path in tree.takers if path.endswith((".yaml", ".yml"))}
-    for file, own_path, prefix, _ in candidates:
-        deploys_itself = is_below(file, own_path)
+    for candidate in candidates:
+        file, own_path, prefix, *_ = candidate
+        deploys_itself = _deploys_itself(candidate, tree)
         others = (path for path in directories_above(file) if path in paths and path != own_path)
         if any(not (deploys_itself and is_below(path, own_path)) for path in others):
             continue

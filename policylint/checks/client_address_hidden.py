@@ -24,6 +24,8 @@ from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import workloads_selected
 
 RULE = "GWP327"
+_OF_NOBODY = tuple(filter(None, map(cidr, ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128", "240.0.0.0/4"))))
+"""Addresses that neither clients nor nodes have: a list of them turns everybody away, whoever is seen to connect."""
 _GROUND = "a load balancer that sends connections to the pods themselves, or returns them directly, keeps the addresses"
 
 
@@ -38,10 +40,19 @@ class Listed(NamedTuple):
 def check(simulation: Simulation) -> Iterator[Finding]:
     found: dict[tuple[ResourceKey, Pointer], tuple[Hiding, list[Listed]]] = {}
     for hiding, listed in (*_behind_services(simulation), *_at_controllers(simulation), *_at_gateways(simulation)):
-        if listed.networks and not any(network.endswith("/0") for network in listed.networks):
+        if _tells_apart(listed.networks):
             found.setdefault((hiding.owner.key, hiding.place), (hiding, []))[1].append(listed)
     for hiding, lists in found.values():
         yield _finding(simulation, hiding, lists)
+
+
+def _tells_apart(networks: tuple[str, ...]) -> bool:
+    """Return whether some networks hold one client and not another one."""
+    ranges = [each for network in networks if (each := cidr(network_of(network))) is not None]
+    is_nobody = len(ranges) == len(networks) and all(
+        any(of.low <= each.low and each.high <= of.high for of in _OF_NOBODY) for each in ranges
+    )
+    return bool(networks) and not is_nobody and not any(network.endswith("/0") for network in networks)
 
 
 def _behind_services(simulation: Simulation) -> Iterator[tuple[Hiding, Listed]]:

@@ -19,8 +19,9 @@ _STATEMENT: Final = r"%[ \t]*(?:if|elif|else|for|while|try|except|end[a-z]+)\b"
 """A line of Mako, which YAML takes for a directive."""
 _TAG: Final = r"<%|<\?(?:php|=)|</?[#@]\w"
 """What opens a tag of ERB, PHP, FreeMarker."""
-_FIELD: Final = r"\{[A-Za-z_]\w*(?:\.\w+|\[[\w.-]+\])+(?:![rsa])?\}|@[A-Z][A-Z0-9_]+@"
-"""An attribute or item that Python fills in: `{images[web]}`; what a configure script does."""
+_FIELD: Final = r"\{[A-Za-z_]\w*(?:\.\w+|\[[\w.-]+\])+(?:![rsa])?\}|\{[A-Za-z_]\w*\}(?=[\w/.@-])|@[A-Z][A-Z0-9_]+@"
+"""An attribute or item that Python fills in: `{images[web]}`; a name that somebody does, and what goes on after it:
+`{username}/web`; what a configure script does."""
 _FIELD_ALONE: Final = r"^[ \t]*(?:- )?\{[A-Za-z_]\w*\}[ \t]*\r?$"
 """A line that such a field is; within one it may as well be a mapping of one key."""
 _MARK: Final = Pattern(

@@ -144,6 +144,24 @@ def test_everybody_is_meant() -> None:
     assert not findings(WEB, published("web", "shop"), office("0.0.0.0/0"))
 
 
+MIDDLEWARE = """apiVersion: traefik.io/v1alpha1
+kind: Middleware
+metadata: {name: office, namespace: shop}
+spec: {ipAllowList: {sourceRange: [192.168.0.0/16]}}
+"""
+
+
+@pytest.mark.parametrize("network", ["127.0.0.1/32", "127.0.0.0/8", "0.0.0.0/32", "255.255.255.255/32", "::1/128"])
+def test_nobody_is_meant(network: str) -> None:
+    """A list of what no client has closes a door, whoever is seen to knock."""
+    runs = workload("traefik", "edge", "docker.io/traefik:v3.5.0")
+    closed = MIDDLEWARE.replace("192.168.0.0/16", f"'{network}'")
+    assert not findings(closed, runs, published("traefik", "edge"))
+    assert not findings(WEB, published("web", "shop"), office(network))
+    mixed = MIDDLEWARE.replace("192.168.0.0/16", f"'{network}', 192.168.0.0/16")
+    assert findings(mixed, runs, published("traefik", "edge"))
+
+
 def test_cilium_returns_connections_directly() -> None:
     cilium = """apiVersion: v1
 kind: ConfigMap
@@ -186,18 +204,13 @@ def test_values_of_a_chart(values: str, is_hidden: bool) -> None:
 
 
 def test_lists_of_middlewares() -> None:
-    middleware = """apiVersion: traefik.io/v1alpha1
-kind: Middleware
-metadata: {name: office, namespace: shop}
-spec: {ipAllowList: {sourceRange: [192.168.0.0/16]}}
-"""
     runs = workload("traefik", "edge", "docker.io/traefik:v3.5.0")
-    [found] = findings(middleware, runs, published("traefik", "edge"))
+    [found] = findings(MIDDLEWARE, runs, published("traefik", "edge"))
     assert "which 192.168.0.0/16 may hold" in found.label
     told = workload(
         "traefik", "edge", "traefik:v3.5.0", args='args: ["--entrypoints.web.proxyProtocol.trustedIPs=10.0.0.1"], '
     )
-    assert not findings(middleware, told, published("traefik", "edge"))
+    assert not findings(MIDDLEWARE, told, published("traefik", "edge"))
 
 
 def test_parameters_of_a_gateway() -> None:

@@ -91,6 +91,8 @@ def test_byte_order_marks(encoding: str) -> None:
         ("a:\n  b: 1\n  {more}\n  c: 2\n", "other-template"),
         ("a:\n  - b: 1\n  - {more}\n  {rest}\n", "other-template"),
         ("a:\n  image: @IMAGE_TAG@\n", "other-template"),
+        ("a:\n  image: {username}/web:v1\n", "other-template"),
+        ("a:\n  - {registry}.example.com/web\n", "other-template"),
     ],
 )
 def test_form(text: str, form: str) -> None:
@@ -117,6 +119,8 @@ def test_documents_beside_one_that_envsubst_fills_in_are_read() -> None:
         "a: {b}\n d: 1\n",
         "a:\n  {b}\nc: d\n e: f\n",
         "a: @b@\n",
+        "a: {b}\n c: {d}: e\n",
+        "a: {b}\n/c\nd: e\n",
     ],
 )
 def test_what_only_looks_like_a_tag_excuses_no_mistake(text: str) -> None:

@@ -25,7 +25,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue  # GWP406 tells of what annotations bind, whatever bears them
         yield Finding(
             RULE,
-            "error",
+            end.severity,
             f"{end.holder.key} {end.does}",
             end.holder.location(*end.pointer),
             resources=(end.holder.key, *end.about),

@@ -16,6 +16,7 @@ from policylint.implementations.generic.containers import containers
 from policylint.load.charts import values_of
 from policylint.model import Resource, World, integer, mapping, sequence, text
 from policylint.model.resource import value_at
+from policylint.namedtuple import NamedTuple
 
 SETTING = "clientAddress"
 _ON = frozenset({"true", "on"})
@@ -45,24 +46,40 @@ def unseen(holder: Resource, controller: str) -> Guard:
     return Guard(holder, {SETTING: {"unseen": f"the settings of {controller} were not seen"}}, {}, unwritten=True)
 
 
-def counted(world: World, *places: tuple[tuple[str, str], str, Pointer]) -> dict[str, Any] | None:
-    """Return how many proxies before it a controller trusts, as a setting of a door; None where nothing was seen.
+class TrustedHops(NamedTuple):
+    """How many proxies before it a controller trusts, and the object and field that say so; `hops` is 0 for none."""
+
+    holder: Resource
+    place: Pointer
+    field: str
+    hops: int
+
+
+def stated_hops(world: World, *places: tuple[tuple[str, str], str, Pointer]) -> Iterator[TrustedHops]:
+    """Yield the objects that may say how many proxies before it a controller trusts.
 
     Args:
         places: kinds whose objects may say so, the key of a ConfigMap that holds YAML ("" elsewhere), and where.
     """
-    is_seen = False
     for kind, key, pointer in places:
         for each in world.of_kind(*kind):
             body: Any = each.body
             if key:
                 held = mapping(body.get("data")).get(key)
                 body = {} if held is None else next((one.value for one in read(str(held).encode(), key).documents), {})
-            is_seen = is_seen or not key or bool(body)
-            hops = integer(value_at(body, pointer))
-            if hops:
-                return {"field": f"{pointer[-1]}: {hops}", "hops": hops}
-    return {} if is_seen else None
+                if not body:
+                    continue
+            hops = integer(value_at(body, pointer)) or 0
+            yield TrustedHops(each, ("data", key) if key else pointer, f"{pointer[-1]}: {hops}", hops)
+
+
+def counted(world: World, *places: tuple[tuple[str, str], str, Pointer]) -> dict[str, Any] | None:
+    """Return how many proxies before it a controller trusts, as a setting of a door; None where nothing was seen."""
+    found = list(stated_hops(world, *places))
+    trusting = next((each for each in found if each.hops), None)
+    if trusting is not None:
+        return {"field": trusting.field, "hops": trusting.hops}
+    return {} if found else None
 
 
 def _sources(world: World, vendor: Vendor) -> Iterator[tuple[Resource, Mapping[str, Any]]]:

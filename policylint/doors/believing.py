@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.doors import contour
 from policylint.doors.addresses import SETTING, believed
 from policylint.doors.annotations import served
 from policylint.doors.extensions import guards_of
@@ -18,7 +19,8 @@ from policylint.policy.client_addresses import EVERYONE, LOGIN, PAST_PROXIES, Be
 
 
 def forgeable(world: World) -> Iterator[ForgedRule]:
-    """Yield the lists of Ingresses that go by addresses which clients write."""
+    """Yield the lists of Ingresses, and of HTTPProxies, that go by addresses which clients write."""
+    yield from contour.forgeable(world)
     for ingress, vendor, certain in served(world):
         listed = listed_at(world, ingress, vendor) if certain and vendor.addresses else None
         guard = believed(world, vendor, ingress) if listed is not None else None

@@ -7,11 +7,13 @@ tls-termination, client-authorization, jwt-verification, ip-filtering.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
+from policylint.catalog.content import places
 from policylint.documents import Pointer
-from policylint.doors.addresses import SETTING, counted, unseen
+from policylint.doors.addresses import SETTING, counted, stated_hops, unseen
 from policylint.doors.contour_conditions import (
     are_versions_crossed,
     fault_of_conditions,
@@ -23,7 +25,9 @@ from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.forged import ForgedRule
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
+from policylint.policy.client_addresses import LOGIN, PAST_PROXIES, Believed, Trust
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
 from policylint.topology.secret_data import contents
@@ -264,6 +268,22 @@ def _rival(world: World, proxy: Resource) -> ResourceKey | None:
         if each.annotations == proxy.annotations or not _bears_class(each) | _bears_class(proxy)
     )
     return next(others, None) if named and not is_symbolic(named) else None
+
+
+def forgeable(world: World) -> Iterator[ForgedRule]:
+    """Yield the lists of addresses that are held against what proxies before Contour say, which it trusts in numbers.
+
+    Source: projectcontour.io/docs, «IP filtering»; Envoy's documentation of HTTP headers, xff_num_trusted_hops.
+    """
+    trusting = next((each for each in stated_hops(world, *_HOPS) if each.hops), None)
+    for proxy in world.of_kind(*KIND) if trusting is not None else ():
+        listed = (places(proxy.spec, f"**.{field}", ("spec",)) for field in ("ipAllowPolicy", "ipDenyPolicy"))
+        for pointer, entries in chain.from_iterable(listed):
+            if trusting is not None and any(mapping(each).get("source") == "Remote" for each in sequence(entries)):
+                why = PAST_PROXIES.replace("the Gateway", "Envoy")
+                trust = Trust((trusting.field,), why, certain=False, fix=f"keep other clients from Envoy, {LOGIN}")
+                believed = Believed(trusting.holder, trusting.holder.location(*trusting.place), trust)
+                yield ForgedRule(believed, proxy.location(*pointer), proxy, proxy)
 
 
 def _host(proxy: Resource) -> str:

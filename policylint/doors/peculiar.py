@@ -28,7 +28,7 @@ ENTRIES = (
 )
 """Kinds whose objects make doors."""
 
-LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"))
+LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"), ("projectcontour.io", "HTTPProxy"))
 """Kinds whose objects list addresses of clients, or count requests by them."""
 IN_ORDER = ("networking.istio.io", "VirtualService")
 """A kind whose objects hold rules that are asked in order."""

@@ -11,7 +11,7 @@ from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
 from policylint.model.faults import NOT_OURS, Fault, fault_of
-from policylint.model.kinds import READ_GROUPS
+from policylint.model.kinds import READ_GROUPS, SETTLED
 from policylint.model.resource import mapping, sequence
 from policylint.namedtuple import NamedTuple
 from policylint.sources import Source, SourceError, SourceFile, SourceProblem
@@ -229,8 +229,9 @@ def _is_network_policy(document: Document) -> bool:
     return isinstance(document.value, dict) and str(document.value.get("kind")).endswith("NetworkPolicy")
 
 
-def _is_ingress(document: Document) -> bool:
-    return isinstance(document.value, dict) and document.value.get("kind") == "Ingress"
+def _is_settled(document: Document) -> bool:
+    """Return whether an object is of a kind whose controllers have their settings in ConfigMaps."""
+    return isinstance(document.value, dict) and document.value.get("kind") in SETTLED
 
 
 def _second_pass(
@@ -244,7 +245,7 @@ def _second_pass(
 ) -> list[Unread]:
     """Parse what something refers to and return the rest: the kinds named in references, whatever has a CRD that was
     parsed, what a change touches, ConfigMaps whose values Flux fills into manifests; beside network policies, whom the
-    API server calls; beside Ingresses the ConfigMaps, one of which may hold what is asked at all of them."""
+    API server calls; beside Ingresses and their like the ConfigMaps, which may hold what is asked at all of them."""
     rest: list[Unread] = []
     targets = _targets(documents) if edited.kinds else frozenset()
     kinds: dict[tuple[str, str], bool] = {}
@@ -256,7 +257,7 @@ def _second_pass(
                 (document.api_version.rpartition("/")[0], document.kind) in referred
                 or edited.touches(document.api_version.rpartition("/")[0], document.kind, targets)
                 or (document.kind in _CALLING and any(map(_is_network_policy, documents)))
-                or (document.kind == "ConfigMap" and any(map(_is_ingress, documents)))
+                or (document.kind == "ConfigMap" and any(map(_is_settled, documents)))
             )
         named = variable_maps if document.kind == "ConfigMap" else edited.names
         if not is_referred and named.isdisjoint(facts.names.get(document.number, ())):

@@ -172,6 +172,8 @@ MESH_ROUTE = ("policy.linkerd.io", "HTTPRoute")
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 """What routes requests inside a mesh, and is not evaluated there."""
 INGRESS = ("networking.k8s.io", "Ingress")
+SETTLED = frozenset({"HTTPProxy", "Ingress", "VirtualServer"})
+"""Kinds whose controllers have settings for all of them in ConfigMaps."""
 CLASSES = ((GATEWAY_GROUP, "GatewayClass"), ("networking.k8s.io", "IngressClass"))
 """Kinds of which whoever runs a controller deploys an object."""
 OPENSHIFT_ROUTE = ("route.openshift.io", "Route")

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - lists on one line each
 """GWP307 and GWP526 beside Gateway API: lists and limits of addresses of Ingresses and of Traefik's Middlewares; GWP415
 of snippets that a controller refuses; GWP313 of a token that the gateway takes."""
 
@@ -223,3 +224,31 @@ def test_a_token_that_the_gateway_takes(tmp_path: Path, more: str, asked: str, b
     found = [message for _, message in said(tmp_path, "GWP313", mesh, WEB, front, gateway, virtual, need, *both)]
     assert bool(found) is because
     assert all("because of RequestAuthentication istio-system/jwt" in each for each in found)
+
+
+CONTOUR = "projectcontour.io/v1alpha1 ContourConfiguration contour projectcontour"
+
+
+@pytest.mark.parametrize(
+    ("hops", "listed", "told"),
+    [
+        ("spec: {envoy: {network: {numTrustedHops: 1}}}", "routes: [{ipAllowPolicy: [{source: Remote, cidr: 10.0.0.0/8}]}]", True),
+        ("spec: {envoy: {network: {numTrustedHops: 1}}}", "virtualhost: {ipDenyPolicy: [{source: Remote, cidr: 10.0.0.0/8}]}", True),
+        ("spec: {envoy: {network: {numTrustedHops: 1}}}", "routes: [{ipAllowPolicy: [{source: Peer, cidr: 10.0.0.0/8}]}]", False),
+        ("spec: {envoy: {network: {numTrustedHops: 0}}}", "routes: [{ipAllowPolicy: [{source: Remote, cidr: 10.0.0.0/8}]}]", False),
+        ("spec: {}", "routes: [{ipAllowPolicy: [{source: Remote, cidr: 10.0.0.0/8}]}]", False),
+    ],
+)  # fmt: skip
+def test_proxies_before_contour(hops: str, listed: str, told: bool, tmp_path: Path) -> None:
+    proxy = worlds.manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{listed}}}")
+    found = said(tmp_path, "GWP307", worlds.manifest(*CONTOUR.split(), hops), WEB, proxy)
+    assert [severity for severity, _ in found] == ["note"] * told
+
+
+def test_proxies_before_contour_by_its_file(tmp_path: Path) -> None:
+    """The ConfigMap of an installation by manifests holds the settings as text."""
+    data = 'data: {contour.yaml: "network:\\n  num-trusted-hops: 2\\n"}'
+    settings = worlds.manifest("v1", "ConfigMap", "contour", "projectcontour", data)
+    listed = "routes: [{ipAllowPolicy: [{source: Remote, cidr: 10.0.0.0/8}]}]"
+    proxy = worlds.manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{listed}}}")
+    assert len(said(tmp_path, "GWP307", settings, WEB, proxy)) == 1

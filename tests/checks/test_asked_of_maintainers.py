@@ -157,6 +157,23 @@ def test_a_destination_is_a_service(tmp_path: Path, host: str, told: bool) -> No
     assert any("sends requests to Service shop/gone, which is missing" in each for each in found) is told
 
 
+@pytest.mark.parametrize(
+    ("copies", "told"),
+    [
+        ("mirror: {host: gone}", True),
+        ("mirror: {host: web}", False),
+        ("mirrors: [{destination: {host: web}}, {destination: {host: gone.shop.svc.cluster.local}}]", True),
+        ("mirror: {host: copies.example.com}", False),
+        ("mirror: {host: '${HOST}'}", False),
+    ],
+)
+def test_copies_of_requests_go_to_a_service(tmp_path: Path, copies: str, told: bool) -> None:
+    spec = f"spec: {{hosts: [shop.example.com], http: [{{route: [{{destination: {{host: web}}}}], {copies}}}]}}"
+    virtual = worlds.manifest("networking.istio.io/v1", "VirtualService", "front", "shop", spec)
+    found = said(tmp_path, "GWP415", WEB, virtual, worlds.gateway("edge", "shop", of_class="istio"))
+    assert any("mirrors requests to Service shop/gone, which is missing" in each for each in found) is told
+
+
 def application(managed: str, options: str = "CreateNamespace=true") -> str:
     sync = f"syncPolicy: {{syncOptions: ['{options}'], managedNamespaceMetadata: {managed}}}"
     source = "source: {repoURL: 'https://git.example.com/a', path: apps/shop, targetRevision: HEAD}"

@@ -353,6 +353,14 @@ def test_a_service_of_traefik_that_is_missing() -> None:
         assert [message for _, message in told(there, ingress)] == said
 
 
+def test_copies_of_requests_at_traefik() -> None:
+    """A mirror that is missing keeps Traefik from making the service at all (buildMirroring)."""
+    spec = "spec: {mirroring: {name: web, port: 80, mirrors: [{name: web, port: 80}, {name: gone, port: 80}]}}"
+    copied = manifest("traefik.io/v1alpha1", "TraefikService", "web", "shop", spec)
+    found = [message for _, message in told(copied, of_kind("IngressRoute", "entryPoints: [web]", "Host"))]
+    assert found == ["sends requests to Service shop/gone, which is missing"]
+
+
 @pytest.mark.parametrize(
     ("tls", "field"),
     [

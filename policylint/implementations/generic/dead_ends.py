@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey
+from policylint.model import Resource, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
 
 
@@ -16,6 +16,7 @@ class DeadEnd(NamedTuple):
         fix: what to write.
         ground: what was not seen and could answer them, "" where nothing could.
         then: what becomes of the requests.
+        severity: an error where requests are not answered as is meant.
     """
 
     holder: Resource
@@ -25,6 +26,7 @@ class DeadEnd(NamedTuple):
     about: tuple[ResourceKey, ...] = ()
     ground: str = ""
     then: str = "these requests are answered with 503"
+    severity: Severity = "error"
 
     def binds(self, catalog: Catalog) -> bool:
         """Return whether an annotation names a missing object that it binds, as it does at objects of Gateway API."""

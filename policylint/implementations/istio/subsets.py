@@ -25,6 +25,13 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     rules = world.of_kind(_MESH, "DestinationRule")
     services = world.of_kind("", "Service")
     for virtual in world.of_kind(_MESH, "VirtualService"):
+        for destination, pointer in _mirrors(virtual):
+            host = text(destination.get("host"))
+            is_here = any(names_service(host, virtual.key.namespace, each.key) for each in services)
+            if not is_here and (lacking := _lacking(world, host, virtual)) is not None:
+                does, fix = f"mirrors requests to {lacking}, which is missing", "name one that is there"
+                then = "the copies are lost in silence"
+                yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,), then=then, severity="warning")
         for destination, pointer in _destinations(virtual):
             host, name = text(destination.get("host")), text(destination.get("subset"))
             service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
@@ -122,6 +129,15 @@ def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointe
                 place: Pointer = ("spec", field, number, "route", index, "destination")
                 if len(routes) == 1 or route.get("weight"):
                     yield mapping(route.get("destination")), place
+
+
+def _mirrors(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
+    """Yield the destinations that get copies of requests."""
+    for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
+        place: Pointer = ("spec", "http", number)
+        yield mapping(rule.get("mirror")), (*place, "mirror")
+        for index, mirror in enumerate(map(mapping, sequence(rule.get("mirrors")))):
+            yield mapping(mirror.get("destination")), (*place, "mirrors", index, "destination")
 
 
 def _lacking(world: World, host: str, virtual: Resource) -> ResourceKey | None:

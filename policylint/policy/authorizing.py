@@ -258,10 +258,11 @@ class Decision(NamedTuple):
 
 
 class PlacedDecision(NamedTuple):
-    """What the proxy at one place answers."""
+    """What the proxy at one place answers; `note` is what is to be said of one request, and not of all alike."""
 
     at: Checkpoint
     decision: Decision
+    note: str = ""
 
 
 class AuthorizationRule(NamedTuple):

@@ -339,17 +339,14 @@ def taker(
 
 def _noting(admission: PlacedDecision, words: str) -> PlacedDecision:
     """Return a refusal with words about who sends the request: it is not the client whose identity is seen."""
-    decision = admission.decision
-    if decision.answer != "denied":
-        return admission
-    return admission._replace(decision=decision._replace(why=f"{decision.why}{words}"))
+    return admission._replace(note=admission.note + words) if admission.decision.answer == "denied" else admission
 
 
 def _words(admission: PlacedDecision) -> str:
     """Return `AuthorizationPolicy shop/a turns it away at Deployment shop/web: it denies such requests`."""
     decision = admission.decision
     by = "its default" if decision.by is None else str(decision.by.key)
-    return f"{by} turns it away at {admission.at.path[0].key}: {decision.why}"
+    return f"{by} turns it away at {admission.at.path[0].key}: {decision.why}{admission.note}"
 
 
 def _end(admission: PlacedDecision) -> Outcome:

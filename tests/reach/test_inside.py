@@ -239,6 +239,17 @@ def test_routes_of_a_service_are_for_clients_in_the_mesh() -> None:
     assert (asked(simulation, CALLER), asked(simulation, UNMESHED)) == ("404", "allowed")
 
 
+def test_what_is_noted_of_one_client_tells_no_requests_apart() -> None:
+    """The waypoint sends the caller's requests on as its own; whether others pass it is not known."""
+    simulation = mesh(WAYPOINT, ONLY_CALLER, mode=WAYPOINTED)
+    assert disagreements(simulation, 200, mixed=True)[1] == []
+    given = {"service": "Service shop/web", "host": "web.shop", "path": "/", "port": 80}
+    noted = "it lets in other requests only (this one comes from waypoint shop/"
+    for client, is_noted in ((CALLER, True), (OTHER, False)):
+        reason = Tracer(simulation).trace(request({"client": client, **given})).outcome.reason
+        assert (noted in reason) == is_noted
+
+
 def test_clients_with_routes_of_their_own_come_in_by_themselves() -> None:
     simulation = mesh(ELSEWHERE, route("consumer", "infra"))
     entries = [entry.consumer for entry in entries_inside(Tracer(simulation)) if entry.gateway.name == "web"]

@@ -309,7 +309,7 @@ def _admission(admission: PlacedDecision, names: Names) -> tuple[str, str]:
     """Return `allowed at Deployment shop/web by AuthorizationPolicy shop/a`, and where that is written."""
     decision = admission.decision
     by = "" if decision.by is None else f" by {names.key(decision.by.key)}"
-    why = f": {decision.why}" if decision.why else ""
+    why = f": {decision.why}{admission.note}" if decision.why else ""
     verb = "depends" if decision.answer == "depends" else decision.answer
     where = "" if decision.by is None else short_place(decision.by.location(*decision.pointer))
     return f"{verb} at {names.key(admission.at.path[0].key)}{by}{why}", where

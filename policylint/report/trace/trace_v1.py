@@ -172,7 +172,7 @@ def _admission(admission: PlacedDecision, names: Names) -> Entry:
     if decision.by is not None:
         content["by"] = names.key(decision.by.key)
         content["location"] = json_place(decision.by.location(*decision.pointer))
-    return content | ({"why": decision.why} if decision.why else {})
+    return content | ({"why": f"{decision.why}{admission.note}"} if decision.why else {})
 
 
 def _met(met: Met, names: Names) -> Entry:

@@ -31,13 +31,14 @@ def unread_policy(resource: Resource) -> PolicySpec:
     """Return a policy of an engine that is not evaluated: it may allow or deny anything to the pods that it selects."""
     spec, kind = resource.spec, resource.key[:2]
     requirements: dict[str, list[dict[str, Any]]] = {"pods": [], "namespaces": []}
-    if kind[0] in CALICO:
+    of_nodes = kind[0] in CALICO and True in (spec.get("preDNAT"), spec.get("doNotTrack"))  # HostEndpoints alone
+    if kind[0] in CALICO and not of_nodes:
         for field, default in (("selector", "pods"), ("namespaceSelector", "namespaces")):
             for axis, requirement in _requirements(text(spec.get(field)), default):
                 requirements[axis].append(requirement)
     namespaces, pods = ({"matchExpressions": requirements[axis]} for axis in ("namespaces", "pods"))
     subject = Pods(resource.key.namespace or None, namespaces, pods, "unread")
-    peer = Entity("names" if kind in OUTWARD else "unread")
+    peer = Entity("perhaps what is no pod" if of_nodes else "names" if kind in OUTWARD else "unread")
     rules = tuple(
         RuleSpec(direction, number, action, (((peer,), ()),), None, ("spec",))
         for direction in _directions(resource)
@@ -70,11 +71,8 @@ def _requirements(selector: str, default: str) -> Iterator[tuple[str, dict[str, 
         return
     for term in map(str.strip, selector.split("&&")):
         if compared := _COMPARED.fullmatch(term):
-            key, operator, values = (
-                compared[1],
-                "In" if compared[2] == "==" else "NotIn",
-                [compared[3] or compared[4] or ""],
-            )
+            key, operator = compared[1], "In" if compared[2] == "==" else "NotIn"
+            values = [compared[3] or compared[4] or ""]
         elif listed := _LISTED.fullmatch(term):
             key, operator, values = listed[1], "NotIn" if listed[2] else "In", _VALUE.findall(listed[3])
         elif held := _HELD.fullmatch(term):

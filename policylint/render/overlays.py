@@ -19,7 +19,7 @@ from policylint.model.keys import UNKNOWN_NAMESPACE
 from policylint.namedtuple import NamedTuple
 from policylint.render.by_hand import applied
 from policylint.render.fleet import bundles
-from policylint.render.flux.deployment import Build, Deployed, is_kustomization
+from policylint.render.flux.deployment import BY_HAND, Build, Deployed, is_kustomization
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.kustomize.refusals import is_hollow
@@ -137,7 +137,7 @@ def _deployed(tree: Tree, name: str, built: Mapping[str, Built], parts: Sequence
                 ]
                 deployed.manifests.extend(copies)
                 failures = output.journal.failures
-                deployed.builds.append(Build("kustomize cannot build", directory, failures, output.reached, copies))
+                deployed.builds.append(Build(BY_HAND, directory, failures, output.reached, copies))
                 deployed.journal.add(output.journal)
                 deployed.reach(directory, output.reached)
             known.update(identity(manifest) for manifest in deployed.manifests)

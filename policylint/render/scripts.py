@@ -20,7 +20,7 @@ _SCRIPTS = (
     *(_TEXTS := (".md", ".mdx", ".adoc", ".asciidoc", ".rst")),
 )
 _WORKFLOWS = (".github/workflows/", ".gitlab-ci")
-_TOOLS = (b"kubectl", b"oc ", b"helm", b"flux ", b" label ")
+_TOOLS = (b"kubectl", b"oc ", b"helm", b"flux ", b" label ", b"kustomize")
 """Those of which a question is asked; texts that name none of them are not kept."""
 _LONGEST = 200_000
 """Bytes of a script that are looked through."""

@@ -16,7 +16,8 @@ from policylint.model.words import listing
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.flux.deployment import Build, Deployed
+from policylint.render.flux.deployment import BY_HAND, Build, Deployed
+from policylint.render.made import made
 from policylint.render.tree import Tree
 
 STOPPED = "GWP914"
@@ -43,9 +44,15 @@ class Stops(NamedTuple):
 
 
 def lacking(tree: Tree, clusters: Iterable[Deployed]) -> frozenset[str]:
-    """Return the paths that builds need and that git certainly does not have."""
-    wanted = {failure.lacking for deployed in clusters for build in deployed.builds for failure in build.failures}
-    return tree.lacking({path for path in wanted if path and not _MADE_LATER.search(path)})
+    """Return the paths that builds need and that git certainly does not have; what a script makes before somebody
+    builds by hand is left out."""
+    wanted: dict[bool, set[str]] = {True: set(), False: set()}
+    for deployed in clusters:
+        for build in deployed.builds:
+            wanted[build.by == BY_HAND].update(failure.lacking for failure in build.failures)
+    plain = {path for paths in wanted.values() for path in paths if path and not _MADE_LATER.search(path)}
+    absent = tree.lacking(plain)
+    return absent - made(tree.scripts, absent - wanted[False])
 
 
 def stops(

@@ -38,6 +38,10 @@ Kustomization = tuple[dict[str, Any], Provenance]
 """The body of a kustomization, and where it is written."""
 
 
+BY_HAND = "kustomize cannot build"
+"""What is said of a build that people and scripts do, and no deployer."""
+
+
 class Build(NamedTuple):
     """One build of which all is applied, or nothing.
 

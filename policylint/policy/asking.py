@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from policylint.catalog.kinds import Catalog
-from policylint.catalog.modules import passes
+from policylint.catalog.modules import passes, without_passing
 from policylint.model import PolicyKind, ResourceKey, Severity, World, mapping, text
 from policylint.model.resource import value_at
 from policylint.model.weakness import Weakness
@@ -161,7 +161,7 @@ def _can_answer(path: str, value: object) -> bool:
     """Return whether text for a proxy may turn requests away: by a word that does, or text that is elsewhere."""
     import json
 
-    written = json.dumps(value, default=str).lower()
+    written = without_passing(json.dumps(value, default=str).lower())
     if any(word in written for word in _ANSWERING[path]) or _ELSEWHERE in written:
         return True
     return not _PASSING.issuperset(_FILTER.findall(written))

@@ -67,3 +67,46 @@ def test_what_it_may_ask(tmp_path: Path, extensions: str, state: str) -> None:
 @pytest.mark.parametrize("extensions", [None, [], {}, "text", [None], [{"code": "text"}], [{"code": {"image": []}}]])
 def test_what_names_no_code_is_not_known(extensions: object) -> None:
     assert not passes(extensions)
+
+
+FILTER = """
+apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: {name: own, namespace: istio-system}
+spec:
+  configPatches:
+  - applyTo: HTTP_FILTER
+    match: {context: ANY, listener: {filterChain: {filter: {name: envoy.http_connection_manager}}}}
+    patch:
+      operation: INSERT_BEFORE
+      value:
+        name: envoy.filters.http.wasm
+        typed_config:
+          "@type": type.googleapis.com/udpa.type.v1.TypedStruct
+          type_url: type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm
+          value: {config: {root_id: stats_inbound, vm_config: {runtime: envoy.wasm.runtime.null, code: CODE}}}
+"""
+MESH = TREE.partition("---\napiVersion: gateway.envoyproxy.io")[0].replace(
+    "gatewayClassName: eg", "gatewayClassName: istio"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        ("{local: {inline_string: envoy.wasm.stats}}", "open"),
+        ("{local: {inlineString: envoy.wasm.metadata_exchange}}", "open"),
+        ("{inline_string: envoy.wasm.metadata_exchange}", "open"),
+        ("{inline_string: envoy.wasm.basic_auth}", "unknown"),
+        ("{local: {filename: /etc/login.wasm}}", "unknown"),
+        ("{remote: {http_uri: {uri: 'https://example.com/login.wasm'}}}", "unknown"),
+        ("{}", "unknown"),
+        ("{inline_string: envoy.wasm.stats, more: {filename: /etc/login.wasm}}", "unknown"),
+        ("{inline_string: envoy.wasm.stats, more: envoy.filters.http.ext_authz}", "unknown"),
+    ],
+)
+def test_plugins_that_the_proxy_brings(tmp_path: Path, code: str, state: str) -> None:
+    (tmp_path / "tree.yaml").write_text(f"{MESH}---{FILTER.replace('CODE', code)}")
+    ended = CliRunner().invoke(main, ["reach", "--format", "json", str(tmp_path)])
+    (way,) = json.loads(ended.stdout)["ways"]
+    assert {asked["state"] for asked in way["asked"].values()} == {state}

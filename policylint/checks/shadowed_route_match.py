@@ -440,12 +440,13 @@ def _finding(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, 
 
 
 def _shares(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> bool:
-    """Return whether the Gateway sends requests of a match to the backends of both rules that have it."""
+    """Return whether the Gateway sends requests of a match to the backends of both rules that have it, if the first one
+    has any."""
     if not ranking(simulation, _gateway(simulation, place)).by.balances_equals:
         return False
     filters = map(mapping, sequence(winner.rule.body.get("filters")))
     redirects = any(each.get("type") == "RequestRedirect" for each in filters)
-    return not redirects and all(sequence(each.rule.body.get("backendRefs")) for each in (match, winner))
+    return not redirects and bool(sequence(match.rule.body.get("backendRefs")))
 
 
 def _ground(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> str:

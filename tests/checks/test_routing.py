@@ -12,6 +12,7 @@ from policylint.trace import Request, Tracer
 from policylint.workspace import open_workspace
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, route, rules
+from tests.contract.test_contract import disagreements
 
 
 @pytest.mark.parametrize(
@@ -248,6 +249,10 @@ def rule(match: str, *, filters: str = "", backend: str = "checkout") -> str:
     ("rules", "controller", "said"),
     [
         (([rule(SAME)], [rule(SAME)]), "io.cilium/gateway-controller", "note"),
+        (([rule(SAME, backend="")], [rule(SAME)]), "io.cilium/gateway-controller", "note"),
+        (([rule(SAME)], [rule(SAME, backend="")]), "io.cilium/gateway-controller", "warning"),
+        (([rule(SAME, backend=""), rule(SAME)],), "io.cilium/gateway-controller", "note"),
+        (([rule(SAME, backend="")], [rule(SAME)]), "traefik.io/gateway-controller", "warning"),
         (([rule(SAME)], [rule(SAME)]), "traefik.io/gateway-controller", "warning"),
         (([rule(SAME), rule(SAME)],), "io.cilium/gateway-controller", "note"),
         (([rule(SAME, filters=REDIRECT, backend="")], [rule(SAME)]), "io.cilium/gateway-controller", "warning"),
@@ -264,6 +269,7 @@ def test_some_balance_requests_over_all_rules_with_the_same_match(
         worlds.gateway_class(controller=controller), worlds.gateway(), *routes, worlds.service()
     )
     assert [each.severity for each in run(simulation, select={"GWP408"})] == ([said] if said else [])
+    assert disagreements(simulation) == []
 
 
 def stream(name: str, created: str = "", section: str = "db", kind: str = "TCPRoute") -> str:

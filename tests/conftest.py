@@ -96,8 +96,9 @@ give_room(_protocol)
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test as pytest does, with room on the stack."""
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    """Run a test as pytest does, with room on the stack; a process of xdist need not tell the other that it begins."""
+    if not hasattr(item.config, "workerinput"):
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     _protocol(item, nextitem)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True

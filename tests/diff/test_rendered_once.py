@@ -15,7 +15,7 @@ from policylint.session import diff as diff_sides
 from policylint.workspace import open_workspace
 from tests.diff.history import commit, run, steady
 from tests.diff.test_trees import TREES, edited
-from tests.nightly import sampled
+from tests.nightly import NIGHTLY, sampled
 from tests.render.trees import FIXTURES, written
 
 FORMATS = ("json-v1", "markdown", "sarif")
@@ -61,7 +61,8 @@ def repository(place: Path, world: Path) -> list[str]:
 def test_it_says_the_same(world: Path, tmp_path: Path) -> None:
     place = tmp_path / "repository"
     first, second, third = repository(place, world)
-    for span in [f"{first}..{second}", *([f"{third}..{first}", first] if world in WORLDS else [])]:
+    spans = [f"{first}..{second}", *([f"{third}..{first}", first] if world in WORLDS else [])]
+    for span in spans if NIGHTLY else spans[[*WORLDS, *TREES].index(world) % len(spans) :][:1]:
         assert_same(place, tmp_path / "out", span)
 
 

@@ -81,6 +81,7 @@ class Catalog:
         self._configured_in_tree = configured_in_tree or {}
         self._settings = settings or {}
         self._files = tuple(files)
+        self._by_name = {file.implementation: file for file in self._files}
         self._configured = configured
         self._derived = derived
         self._groups = None if groups is None else frozenset(groups)
@@ -194,7 +195,7 @@ class Catalog:
 
     def controller(self, implementation: str) -> str:
         """Return a name of a controller of an implementation, or of one that reads its policies; "" for none."""
-        own = [file for file in self._files if file.implementation == implementation]
+        own = self._of(implementation)
         groups = {group.decode() for file in own for group in file.groups()}
         reading = (file for file in self._files if not groups.isdisjoint(file.texts("serves")))
         return next(
@@ -238,10 +239,7 @@ class Catalog:
         """
         if group == GATEWAY_GROUP or not self.knows_group(group):
             return True
-        for file in self._files:
-            if file.implementation == implementation:
-                return file.mentions(group) or group in file.texts("serves")
-        return True
+        return all(file.mentions(group) or group in file.texts("serves") for file in self._of(implementation))
 
     def reads(self, implementation: str | None, kind: PolicyKind) -> bool:
         """Return whether an implementation acts on policies of a kind: its own, or one that it serves as well.
@@ -253,7 +251,7 @@ class Catalog:
         if kind.implementation != CORE:
             return self.serves(implementation, kind.group)
         name = f"{kind.kind}.{kind.group}"
-        return all(name not in file.texts("ignores") for file in self._files if file.implementation == implementation)
+        return implementation is None or all(name not in file.texts("ignores") for file in self._of(implementation))
 
     def may_not_read(self, implementation: str | None, kind: PolicyKind) -> bool:
         """Return whether it is not known who reads policies of a kind, since an implementation is not (None).
@@ -264,10 +262,7 @@ class Catalog:
 
     def order(self, implementation: str) -> tuple[Phase, ...]:
         """Return the settings of an implementation's policies in the order in which they act; empty where unknown."""
-        for file in self._files:
-            if file.implementation == implementation:
-                return file.order()
-        return ()
+        return next((file.order() for file in self._of(implementation)), ())
 
     def shares_hostnames(self, controller_name: str, class_name: str) -> bool:
         """Return whether HTTPRoutes and GRPCRoutes with one hostname on a listener are both accepted.
@@ -276,7 +271,7 @@ class Catalog:
         "", and controllers that make their own class are known by its name all the same.
         """
         implementation = self._serving(controller_name, class_name)
-        return implementation is not None and _says(self._files, implementation, b"\nsharesHostnames: true\n")
+        return implementation is not None and self._says(implementation, b"\nsharesHostnames: true\n")
 
     def own_protocols(self, controller_name: str, class_name: str, protocol: str) -> Sequence[str] | None:
         """Return the kinds of routes that a protocol takes which is none of Gateway API's; None where it is not served.
@@ -284,7 +279,7 @@ class Catalog:
         Names as above.
         """
         implementation = self._serving(controller_name, class_name)
-        said = next((file.protocols for file in self._files if file.implementation == implementation), None)
+        said = None if implementation is None else next((file.protocols for file in self._of(implementation)), None)
         if said is not None:
             return said.get(protocol, said.get("*"))
         return of_foreign(protocol)
@@ -297,38 +292,48 @@ class Catalog:
 
     def relative_references(self, implementation: str) -> str:
         """Return `kept` where names without a namespace keep their meaning in a merge, `kept-lately` if that is new."""
-        return next((file.relative_references for file in self._files if file.implementation == implementation), "")
+        return next((file.relative_references for file in self._of(implementation)), "")
+
+    def _of(self, implementation: str) -> Sequence[ShippedFile]:
+        """Return the file of an implementation, if it has one."""
+        file = self._by_name.get(implementation)
+        return () if file is None else (file,)
+
+    def _says(self, implementation: str, words: bytes) -> bool:
+        """Return whether the file of an implementation has some words; it need not be parsed for that."""
+        file = self._by_name.get(implementation)
+        return file is not None and file.has(words)
 
     def has_own_certificates(self, implementation: str) -> bool:
         """Return whether listeners of an implementation may have their certificates from elsewhere than `tls`."""
-        return _says(self._files, implementation, b"\nownCertificates: true\n")
+        return self._says(implementation, b"\nownCertificates: true\n")
 
     def copies_metadata(self, implementation: str) -> bool:
         """Return whether the Services of an implementation's Gateways bear what those are annotated with."""
-        return _says(self._files, implementation, b"\ncopiesMetadata: true\n")
+        return self._says(implementation, b"\ncopiesMetadata: true\n")
 
     def has_one_table(self, implementation: str) -> bool:
         """Return whether routes for requests are served at all listeners of their proxy for requests."""
-        return _says(self._files, implementation, b"\noneTable: true\n")
+        return self._says(implementation, b"\noneTable: true\n")
 
     def serves_by_name(self, implementation: str) -> bool:
         """Return whether each listener with TLS is served by the name that a client asks for, with HTTP/2."""
-        return _says(self._files, implementation, b"\nservesByName: true\n")
+        return self._says(implementation, b"\nservesByName: true\n")
 
     def unread_fields(self, implementation: str) -> Mapping[str, str]:
         """Return the fields of rules that an implementation does not read, with what to write in their place."""
-        found = (file for file in self._files if file.implementation == implementation and b"\nunread:" in file.data)
+        found = (file for file in self._of(implementation) if file.has(b"\nunread:"))
         return next((mapping(file.content().get("unread")) for file in found), {})
 
     def idles(self, implementation: str) -> str:
         """Return how long a request may wait at an implementation where nothing says so, "" for no known limit."""
-        found = (file for file in self._files if file.implementation == implementation and b"\nidles:" in file.data)
+        found = (file for file in self._of(implementation) if file.has(b"\nidles:"))
         return next((text(file.content().get("idles")) for file in found), "")
 
     def limits(self, implementation: str) -> Limits:
         """Return what of routes an implementation does not serve, as its file says."""
         if implementation not in self._limits:
-            files = (file for file in self._files if file.implementation == implementation and file.limited)
+            files = (file for file in self._of(implementation) if file.limited)
             found = (
                 Limits(
                     frozenset(file.texts("filters")),
@@ -343,7 +348,7 @@ class Catalog:
     def backends(self, implementation: str) -> frozenset[tuple[str, str]]:
         """Return the kinds of backends that an implementation reads, each as group and kind; none if not known."""
         if implementation not in self._backends:
-            files = (file for file in self._files if file.implementation == implementation)
+            files = self._of(implementation)
             names = (name.partition(".") for file in files if file.says_backends for name in file.texts("backends"))
             self._backends[implementation] = frozenset((group, kind) for kind, _, group in names)
         return self._backends[implementation]
@@ -358,7 +363,7 @@ class Catalog:
         release = None if implementation is None else self.releases.get(implementation)
         if implementation is None or release is None:
             return ""
-        files = (file for file in self._files if file.implementation == implementation and b"\nreads:\n" in file.data)
+        files = (file for file in self._of(implementation) if file.has(b"\nreads:\n"))
         file = next(files, None)
         ways = [] if file is None else list(map(mapping, sequence(mapping(file.content().get("reads")).get(what))))
         if file is None or not ways:
@@ -378,17 +383,17 @@ class Catalog:
 
     def probing(self, implementation: str) -> list[PolicyKind]:
         """Return the kinds of an implementation that set by which request pods are found healthy."""
-        files = (file for file in self._files if file.implementation == implementation and b" probes: " in file.data)
+        files = (file for file in self._of(implementation) if file.has(b" probes: "))
         return [kind for file in files for kind in file.kinds() if kind.probes is not None]
 
     def by_node_ports(self, implementation: str) -> list[PolicyKind]:
         """Return the kinds of an implementation that say whether its load balancer sends to the ports of nodes."""
-        files = (file for file in self._files if file.implementation == implementation and b" nodePorts: " in file.data)
+        files = (file for file in self._of(implementation) if file.has(b" nodePorts: "))
         return [kind for file in files for kind in file.kinds() if kind.node_ports is not None]
 
     def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
         """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
-        files = (file for file in self._files if file.implementation == implementation)
+        files = self._of(implementation) if implementation is not None else ()
         return [mapping(place) for file in files for place in sequence(file.content().get("dataPlane"))]
 
     def settings(self, implementation: str) -> Mapping[str, Any]:
@@ -405,8 +410,7 @@ class Catalog:
 
     def known_settings(self, implementation: str) -> dict[str, ControllerSetting]:
         """Return the settings of a controller that change verdicts, by name."""
-        files = (file for file in self._files if file.implementation == implementation)
-        return next((file.settings() for file in files), {})
+        return next((file.settings() for file in self._of(implementation)), {})
 
     def knows_group(self, group: str) -> bool:
         """Return whether the catalog or the configuration describes a kind of this group."""
@@ -447,12 +451,6 @@ def _making(files: tuple[ShippedFile, ...], class_name: str) -> str | None:
     """Return the implementation that makes a GatewayClass of a name, the same for the catalogs of all environments."""
     named = (file for file in files if class_name.encode() in file.data)
     return next((file.implementation for file in named if class_name in file.texts("classes")), None)
-
-
-@lru_cache(maxsize=1024)
-def _says(files: tuple[ShippedFile, ...], implementation: str, line: bytes) -> bool:
-    """Return whether the file of an implementation has a line; it need not be parsed for that."""
-    return any(file.implementation == implementation and line in file.data for file in files)
 
 
 def _written(group: str) -> bytes:
@@ -507,7 +505,7 @@ class ControllerSetting(NamedTuple):
 class ShippedFile:
     """One file of schemas/policy-kinds/: its bytes at once, its content on demand."""
 
-    __slots__ = ("_content", "_groups", "_kinds", "_names", "_order", "data", "implementation", "path")
+    __slots__ = ("_content", "_groups", "_has", "_kinds", "_names", "_order", "data", "implementation", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -519,6 +517,7 @@ class ShippedFile:
         self._names: bytes | None = None
         self._kinds: tuple[PolicyKind, ...] | None = None
         self._order: tuple[Phase, ...] | None = None
+        self._has: dict[bytes, bool] = {}
 
     @property
     def parsed(self) -> bool:
@@ -530,6 +529,13 @@ class ShippedFile:
         if self._names is None:
             self._names = self.data.lower()
         return b"\n    kind: " + name.encode() + b"\n" in self._names
+
+    def has(self, words: bytes) -> bool:
+        """Return whether the file has some words, looked for once: it is asked for each route, and long."""
+        found = self._has.get(words)
+        if found is None:
+            found = self._has[words] = words in self.data
+        return found
 
     def mentions(self, group: str) -> bool:
         """Return whether an entry of the file is of this group. Entries start with their group, as a test requires."""
@@ -545,7 +551,7 @@ class ShippedFile:
     @property
     def protocols(self) -> Mapping[str, Sequence[str]] | None:
         """What the file says of protocols of its own; None for nothing, and then it need not be parsed for that."""
-        return mapping(self.content().get("protocols")) if b"\nprotocols:" in self.data else None
+        return mapping(self.content().get("protocols")) if self.has(b"\nprotocols:") else None
 
     @property
     def relative_references(self) -> str:
@@ -555,12 +561,12 @@ class ShippedFile:
     @property
     def limited(self) -> bool:
         """Whether the file says what of routes its implementation does not serve; it need not be parsed for that."""
-        return b"\nfilters:" in self.data or b"\nalike:" in self.data
+        return self.has(b"\nfilters:") or self.has(b"\nalike:")
 
     @property
     def says_backends(self) -> bool:
         """Whether the file says which backends its implementation reads; it need not be parsed for that."""
-        return b"\nbackends:" in self.data
+        return self.has(b"\nbackends:")
 
     def content(self) -> Mapping[str, Any]:
         """Return the parsed file, empty where it holds no mapping."""
@@ -575,7 +581,7 @@ class ShippedFile:
 
     def settings(self) -> dict[str, ControllerSetting]:
         """Return the settings of the controller; a file without any need not be parsed for that."""
-        if b"\nsettings:\n" not in self.data:
+        if not self.has(b"\nsettings:\n"):
             return {}
         return {
             name: ControllerSetting(
@@ -589,7 +595,7 @@ class ShippedFile:
 
     def order(self) -> tuple[Phase, ...]:
         """Return the phases of the file; one without any need not be parsed for that."""
-        if b"\norder:\n" not in self.data:
+        if not self.has(b"\norder:\n"):
             return ()
         if self._order is None:
             entries = map(mapping, sequence(self.content().get("order")))

@@ -46,14 +46,18 @@ def cuts(simulation: Simulation) -> Iterator[EndedEarly]:
     """Yield the routes whose requests are cut off, each once per place that says how long they may wait."""
     idle, whole = _by_policies(simulation)
     own = {node: time for route in simulation.topology.routes for node, time in _of_rules(route)}
+    unstated: dict[Node, Time] = {}
     found: set[tuple[ResourceKey, Location | None]] = set()
     for route, candidate in attached(simulation) if own or whole else ():
-        at_listener = idle.get((candidate.node, None)) or _unstated(simulation, candidate.node)
+        node = candidate.node
         for rule in rules(route.route):
-            at = (candidate.node, rule.node)
-            waits = idle.get(at) or at_listener
-            takes = [each for each in (own.get(rule.node), whole.get(at)) if each is not None]
-            least = min(takes, key=lambda each: each.length, default=Time(""))
+            takes = [each for each in (own.get(rule.node), whole.get((node, rule.node))) if each is not None]
+            if not takes:
+                continue
+            waits = idle.get((node, rule.node)) or idle.get((node, None)) or unstated.get(node)
+            if waits is None:
+                waits = unstated[node] = _unstated(simulation, node)
+            least = min(takes, key=lambda each: each.length)
             place = (route.route.key, waits.place)
             if 0 < waits.length < least.length and place not in found:
                 found.add(place)

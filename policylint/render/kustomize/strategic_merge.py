@@ -125,13 +125,19 @@ def check(value: dict[str, Any] | list[Any]) -> None:
     waiting = [value]  # the outermost first, and of one object the fields in their order
     while waiting:
         holder = waiting.pop()
-        if isinstance(holder, dict):
-            for field, inner in holder.items():
-                if isinstance(inner, list) and len(inner) > 1 and field in _KEYED_LISTS:
-                    _check_items(field, inner)
-            waiting += [inner for inner in holder.values() if isinstance(inner, (dict, list))][::-1]
+        within: list[Any] = []
+        if isinstance(holder, list):
+            within = [inner for inner in holder if isinstance(inner, (dict, list))]
         else:
-            waiting += [inner for inner in holder if isinstance(inner, (dict, list))][::-1]
+            for field, inner in holder.items():
+                if isinstance(inner, dict):
+                    within.append(inner)
+                elif isinstance(inner, list):
+                    within.append(inner)
+                    if len(inner) > 1 and field in _KEYED_LISTS:
+                        _check_items(field, inner)
+        within.reverse()
+        waiting += within
 
 
 def _check_items(field: str, items: list[Any]) -> None:

@@ -281,6 +281,10 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str,
             spec = mapping(body.get("spec"))
             if spec.get("group") != group or mapping(spec.get("names")).get("kind") != kind:
                 continue
+            names = [text(mapping(listed).get("name")) for listed in sequence(spec.get("versions"))]
+            if names and version not in names and not any(map(is_symbolic, (version, *names))):
+                unknown = _unserved({}, group, sequence(spec.get("versions")))
+                yield Known(unknown, ManifestChecker(unknown, fuel), fuel, document)
             for listed in sequence(spec.get("versions")):
                 schema = mapping(mapping(listed).get("schema")).get("openAPIV3Schema")
                 if text(mapping(listed).get("name")) == version and isinstance(schema, dict):

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.checks import run
 from policylint.topology.workloads import services_selecting, workloads_selected
-from tests.worlds import gateway, gateway_class, manifest, route, service, simulated
+from tests.worlds import gateway, gateway_class, manifest, opened, route, service, simulated
 
 CLASS = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
 ROUTE = route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
@@ -117,3 +119,38 @@ SHAPES = [
 def test_shapes_that_no_api_server_takes(written: str, place: tuple[str | int, ...] | None) -> None:
     found = list(run(simulated(CLASS, gateway(), written), select={"GWP501"}))
     assert [each.location.pointer for each in found] == ([] if place is None else [place])
+
+
+def definition(*versions: str) -> str:
+    keeping = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}"
+    listed = ", ".join(
+        f"{{name: {name}, {served}{keeping}}}" for name, _, served in (each.partition(" ") for each in versions)
+    )
+    names = "names: {plural: securitypolicies, kind: SecurityPolicy}"
+    spec = f"spec: {{group: gateway.envoyproxy.io, scope: Namespaced, {names}, versions: [{listed}]}}"
+    return manifest(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", "securitypolicies.gateway.envoyproxy.io", body=spec
+    )
+
+
+@pytest.mark.parametrize(
+    ("definitions", "takes"),
+    [
+        ([definition("v1alpha1 storage: true, ")], True),
+        ([definition("v1 storage: true, ")], False),
+        ([definition("v1alpha1 served: false, ", "v1 storage: true, ")], False),
+        ([definition("v1alpha1 storage: true, ", "v1 storage: false, ")], True),
+        ([definition("v1 storage: true, "), definition("v1alpha1 storage: true, ")], True),
+        ([definition("'${VERSION}' storage: true, ")], True),
+        ([definition()], True),
+    ],
+)
+def test_a_version_that_the_crd_of_the_tree_does_not_have(definitions: list[str], takes: bool, tmp_path: Path) -> None:
+    """Whether it is left out or not served, the API server takes no object of it, and it does not act."""
+    spec = "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}], cors: {allowOrigins: ['*']}}"
+    written = manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "origins", "infra", spec)
+    simulation = opened(tmp_path, CLASS, gateway(), *definitions, written)
+    found = [each for each in run(simulation, select={"GWP501"}) if each.resources[0].kind == "SecurityPolicy"]
+    assert [each.location.pointer for each in found] == ([] if takes else [("apiVersion",)])
+    (state,) = simulation.policies.values()
+    assert (state.verdict == "Invalid") != takes

@@ -75,8 +75,11 @@ def _lacking(side: Simulation, others: AbstractSet[ResourceKey], other: World, u
 
 
 def _led_through(side: Simulation) -> Iterator[ResourceKey]:
-    """Yield what routes and doors send requests to, or through, of which nothing is known."""
+    """Yield what routes and doors send requests to, or through, of which nothing is known; and the sets of listeners at
+    which they come in, which are made for their routes. A Gateway may serve others, and stay elsewhere."""
     side = with_doors(side)
+    parents = (each for state in side.topology.routes for each in state.parents if each.resolution.unknown)
+    yield from (each.wanted for each in parents if each.wanted.kind.endswith("ListenerSet"))
     yield from (each.wanted for state in side.topology.routes for each in state.backends if each.resolution.unknown)
     yield from (each.wanted for each in side.bindings if each.resolution.unknown)
     yield from unseen(side.world)

@@ -14,7 +14,7 @@ from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges,
 from policylint.trace import Request, Trace, Tracer, from_url
 from policylint.trace.request import arguments
 from tests.compare.test_compare import sides
-from tests.worlds import gateway, gateway_class, manifest, route, service
+from tests.worlds import gateway, gateway_class, listener_set, manifest, route, service
 
 CLASS = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
 ALL = "allowedRoutes: {namespaces: {from: All}}"
@@ -443,6 +443,19 @@ def test_at_a_gateway_that_was_not_seen_nothing_is_as_before(tmp_path: Path) -> 
     before, after = web(rule("/"), parents=UNSEEN), web(rule("/", more="name: all, "), parents=UNSEEN)
     found = requests(sides(tmp_path, (before, APP), (after, APP)))
     assert (found.changes, found.same) == ((), False)
+
+
+@pytest.mark.parametrize(("comes", "change"), [(True, "opened"), (False, "closed")])
+def test_a_set_of_listeners_comes_or_goes_for_its_routes(tmp_path: Path, comes: bool, change: str) -> None:
+    """The side without it lacks it: that it was not seen there tells nothing of what another repository has."""
+    open_edge = gateway("edge", "infra", of_class="eg", more="allowedListeners: {namespaces: {from: All}}")
+    entry = "[{name: b, port: 8080, protocol: HTTP, hostname: b.example.com}]"
+    world = (open_edge, web(hosts="b.example.com", parents="[{kind: ListenerSet, name: more}]"), APP)
+    with_it = (*world, listener_set("more", "shop", entry))
+    first, second = (world, with_it) if comes else (with_it, world)
+    found = requests(sides(tmp_path, (CLASS, *first), (CLASS, *second)))
+    assert said(found) == ((change, "b.example.com, every request"),)
+    assert not found.unknown
 
 
 def test_a_policy_of_a_gateway_that_was_not_seen_may_ask(tmp_path: Path) -> None:

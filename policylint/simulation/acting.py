@@ -218,6 +218,7 @@ class ActingIndex:
             inside |= {node for node in group.nodes if inside and node.role == "Namespace"}
         else:
             inside = {node for path in self._contexts(group) for node in path}
+            inside |= group.nodes.keys() - set(chain.from_iterable(group.contexts())) if inside else set()
         return {node: keys for node, keys in group.nodes.items() if node in inside}
 
     @cached_property

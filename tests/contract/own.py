@@ -896,6 +896,42 @@ ASKING_BEHIND = (
 )
 
 
+WORLDS["a policy of a class of waypoints, beside a Gateway some of whose listeners nothing gets to"] = (
+    *WORLDS["a policy of a class of waypoints"],
+    OF_ISTIO,
+    ROUTE,
+    gateway(
+        of_class="istio",
+        listeners="[{name: one, port: 80, protocol: HTTP, hostname: '*.example.com', "
+        "allowedRoutes: {namespaces: {from: All}}}, {name: two, port: 80, protocol: HTTP, hostname: '*.com', "
+        "allowedRoutes: {namespaces: {from: All}}}]",
+    ),
+)
+
+
+BY_KUADRANT = manifest(
+    "kuadrant.io/v1",
+    "AuthPolicy",
+    "id",
+    "shop",
+    "spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}, "
+    "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}}",
+)
+
+
+def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
+    """A Gateway of Traefik, and an IngressRoute for the host that a route of the Gateway is for."""
+    served = "allowedRoutes: {namespaces: {from: All}}"
+    rule = "{match: 'Host(`shop.example.com`)', kind: Rule, services: [{name: checkout, port: 80}]}"
+    return (
+        gateway_class("any", "traefik.io/gateway-controller"),
+        gateway(listeners=f"[{', '.join(f'{{{each}, {served}}}' for each in listeners)}]"),
+        ROUTE,
+        SERVICE,
+        manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", f"spec: {{routes: [{rule}]}}"),
+    )
+
+
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pods that nobody saw may be stopped by a network policy, and are let in by the mesh": (
         (*not_from("shop"), at_all_pods("Deny")),
@@ -904,6 +940,28 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "an Ingress asks for no password before workloads that turn away who has no token": (
         (*ASKING_BEHIND, asking_ingress("haproxy.org/auth-type: basic-auth, haproxy.org/auth-secret: shop/users")),
         (*ASKING_BEHIND, asking_ingress("haproxy.org/auth-secret: shop/users")),
+    ),
+    "a Gateway has one more port for a host beside an IngressRoute": (
+        beside_an_ingress_route("name: one, port: 80, protocol: HTTP"),
+        beside_an_ingress_route("name: one, port: 80, protocol: HTTP", "name: two, port: 81, protocol: HTTP"),
+    ),
+    "a Gateway has another scheme for a host beside an IngressRoute": (
+        beside_an_ingress_route("name: one, port: 80, protocol: HTTP"),
+        beside_an_ingress_route("name: one, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}"),
+    ),
+    "one of two logins goes, and with it that of a route that gets no request": tuple(
+        (
+            ENVOY_GATEWAY,
+            EDGE,
+            ROUTE,
+            route("next", more=f"hostnames: [shop.example.com], {TO_CHECKOUT}"),
+            SERVICE,
+            *logins,
+        )
+        for logins in (
+            (BY_KUADRANT, policy(*SECURITY, "login", "Gateway/edge", JWT, "infra")),
+            (BY_KUADRANT,),
+        )
     ),
     "a network policy passes on what it denied": (
         (ENVOY_GATEWAY, EDGE, ROUTE, deployment(), SERVICE, at_all_pods("Deny")),

@@ -344,6 +344,8 @@ def _closest(sides: Sides, setting: str, change: RequestChange) -> str:
 def _note(loss: _Loss, changes: Sequence[RequestChange], others: Sequence[RequestChange], ground: str) -> str:
     if loss.rule is not None or loss.listener is not None:
         return "note: every way to it asked before" if loss.new else "note: these requests had to meet it before"
+    if not changes:
+        return f"note: {ground}"  # what else may be asked was not looked at
     left = _demands(changes)
     asked, elsewhere = (
         "; ".join([*dict.fromkeys(f"{each.words} by {each.by}" for each in listed if each.state == "asked")][:2])

@@ -119,7 +119,8 @@ def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[Resou
 
 def _taken(door: Door, before: Serving, after: Serving) -> set[str]:
     """Return the hosts that a door has come to serve, under a wider pattern those that another door has lost to it."""
-    exact = after[door] - before.get(door, set())
+    # a Gateway that served a host already has one more port for it, and takes it from nobody
+    exact = after[door].difference(*(had for other, had in before.items() if other[0] == door[0]))
     wide = [hostname for hostname in exact if not is_exact(hostname)]
     lost = (
         hostname

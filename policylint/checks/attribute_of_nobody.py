@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.content import places
-from policylint.cel.syntax import tree
 from policylint.checks.kit.claim_headers import unset
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
@@ -84,6 +83,8 @@ def _of_expressions(simulation: Simulation) -> Iterator[Finding]:
 
 def _read(attachment: Attachment, group: Group, expects: Attributes) -> Iterator[tuple[Pointer, tuple[str, ...]]]:
     """Yield where expressions of a policy that are in effect read an attribute, and its names without the root."""
+    from policylint.cel.syntax import tree
+
     for declared in attachment.declared:
         for field in expects.paths:
             for place, written in places(declared.proper, field, ()):

@@ -199,7 +199,7 @@ def addresses_in_lists(simulation: Simulation) -> bool:
     """Return whether anything may list addresses of clients: policies that authorize, Ingresses, network policies."""
     from policylint.doors.peculiar import LISTING
 
-    if simulation.network_policies or any(simulation.world.of_kind(*kind) for kind in LISTING):
+    if any_network_policy(simulation) or any(simulation.world.of_kind(*kind) for kind in LISTING):
         return True
     from policylint.implementations import implementation
 
@@ -236,7 +236,7 @@ def unstated_order(simulation: Simulation) -> bool:
 def any_network_policy(simulation: Simulation) -> bool:
     from policylint.network.kinds import has_policies
 
-    return has_policies(simulation.world)
+    return simulation.world.once(has_policies)  # two dozen rules ask
 
 
 def any_cluster_network_policy(simulation: Simulation) -> bool:

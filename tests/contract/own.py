@@ -345,6 +345,15 @@ def at_all(world: tuple[str, ...]) -> tuple[str, ...]:
 
 
 WORLDS: dict[str, tuple[str, ...]] = {
+    "an authoriser is asked by a protocol that a later release may take": (
+        gateway_class("any", "example.net/gateway-controller"),
+        gateway(of_class="any"),
+        route(
+            more="rules: [{filters: [{type: ExternalAuth, externalAuth: {protocol: HTTPS, http: {}, backendRef: "
+            "{name: checkout, port: 80}}}], backendRefs: [{name: checkout, port: 80}]}]"
+        ),
+        service(),
+    ),
     "a workload behind a route has a policy of its own beside the Gateway's": (
         *ISTIO[:5],
         authorization("opa", f"{TARGET}, action: CUSTOM, provider: {{name: opa}}, rules: [{{}}]"),

@@ -803,13 +803,14 @@ def _acts_at_by_page(world: Environment) -> Answers:
 def _refused_by_lint(world: Environment) -> Answers:
     """A field that must be there, another type, another value, a name: limits and patterns are loosened from time to
     time, a word that resembles none of an enumeration may be one of a later release, and so may a field, with which
-    the rest may be otherwise; the finding says that the object counts."""
+    the rest may be otherwise; the finding says that the object counts. What is "unknown" says nothing of it."""
     shapes = re.compile(r" lacks |, which takes |, which no API server takes")
     return {
         finding.resources[0]: "refused"
         for finding in world.findings
         if (
             (finding.rule == "GWP501" and finding.resources and shapes.search(finding.message))
+            and finding.confidence != "unknown"
             and not (finding.confidence == "assumed" and finding.message.endswith(" other values"))
             and not any("counts as it is written" in words for words in finding.help)
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.doors import with_doors
+from policylint.doors import PUBLISHED, with_doors
 from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.network.cilium import BESIDE_NETWORK_POLICIES, LETS_GATEWAYS
-from policylint.network.hops import Hop, Way
+from policylint.network.hops import Hop, Hops, Way
 from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.ports import PortSpec
 from policylint.network.rules import Direction
@@ -44,18 +44,25 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for gateway in sorted(gateways):
                 place = (gateway, backend.wanted, backend.port)
                 if place not in known:
-                    known[place] = simulation.hops.from_gateway(gateway, None, backend.wanted, backend.port)
+                    known[place] = _way(simulation.hops, gateway, backend)
                 way = known[place]
                 if way.verdict == "denied":
                     hop = next(hop for hop in way.hops if hop.verdict == "denied")
                     step = hop.deciding
                     if step is not None and step.policy is not None:
-                        side = "egress" if step is hop.egress[-1] else "ingress"
+                        side = "egress" if hop.egress and step is hop.egress[-1] else "ingress"
                         cut = _Cut(route, backend, gateway, hop)
                         by_policy.setdefault((step.policy.key, side), []).append(cut)
     for (key, side), cuts in sorted(by_policy.items()):
         yield _finding(simulation, key, side, cuts)
     yield from _closed(simulation)
+
+
+def _way(hops: Hops, gateway: ResourceKey, backend: BackendState) -> Way:
+    """Return the way from the proxies of a Gateway to a backend; what is published by itself has none of them."""
+    if gateway.kind in PUBLISHED:
+        return hops.from_outside(backend.wanted, backend.port)
+    return hops.from_gateway(gateway, None, backend.wanted, backend.port)
 
 
 def _closed(simulation: Simulation) -> Iterator[Finding]:
@@ -100,8 +107,9 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     routes = list(dict.fromkeys(cut.route.route.key for cut in cuts))
     services = list(dict.fromkeys(cut.backend.wanted for cut in cuts))
     number = simulation.hops.number
-    subject = number(first.hop.target) if side == "ingress" else _source(simulation, first.hop)
-    peers = 1 << _source(simulation, first.hop) if side == "ingress" else simulation.hops.peers(first.hop.target)
+    senders = network.universe.addresses.all if first.hop.source is None else 1 << number(first.hop.source)
+    subject = number(first.hop.target) if side == "ingress" or first.hop.source is None else number(first.hop.source)
+    peers = senders if side == "ingress" else simulation.hops.peers(first.hop.target)
     doubts = [
         rule.doubt for entry in network.entries(subject, _direction(side)) for rule, _ in entry.rules if rule.doubt
     ]
@@ -114,7 +122,8 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     certain = not grounds
     more = f" and {count(len(routes) - 1, 'other route')}" if len(routes) > 1 else ""
     if side == "ingress":
-        what = f"{key} blocks {first.gateway} from the pods of {services[0]} on {first.hop.port}"
+        clients = "clients" if first.hop.source is None else first.gateway
+        what = f"{key} blocks {clients} from the pods of {services[0]} on {first.hop.port}"
     else:
         end = str(first.hop.target).strip() if first.hop.target.role == "outside" else "its pods"
         what = f"{key} blocks {first.gateway} from sending to {end} on {first.hop.port}"
@@ -166,11 +175,6 @@ def _proposal(simulation: Simulation, cut: _Cut, policy: ResourceKey, side: str)
 
 def _direction(side: str) -> Direction:
     return "ingress" if side == "ingress" else "egress"
-
-
-def _source(simulation: Simulation, hop: Hop) -> int:
-    assert hop.source is not None
-    return simulation.hops.number(hop.source)
 
 
 def _nearest(network: Network, subject: int, peers: int, hop: Hop, direction: Direction) -> str:

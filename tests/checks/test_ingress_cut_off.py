@@ -7,7 +7,8 @@ import pytest
 from policylint.checks import run
 from policylint.model import Finding
 from policylint.trace import Request, Tracer
-from tests.worlds import manifest, simulated
+from tests.contract.test_contract import disagreements
+from tests.worlds import gateway, gateway_class, manifest, route, simulated
 
 PODS = manifest(
     "apps/v1", "Deployment", "web", "shop",
@@ -82,3 +83,35 @@ def test_what_lets_them_in(open_: str) -> None:
 
 def test_proxies_of_which_nobody_knows_where_they_run() -> None:
     assert not told(*by_class("k8s.io/ingress-nginx"), standard("{podSelector: {}}"))
+
+
+NO_EGRESS = manifest(
+    "policy.networking.k8s.io/v1alpha1", "AdminNetworkPolicy", "pass", "",
+    "spec: {priority: 10, subject: {namespaces: {}}, egress: [{action: Deny, to: [{pods: {namespaceSelector: {}, "
+    "podSelector: {}}}]}]}",
+)  # fmt: skip
+CLOSED = manifest("networking.k8s.io/v1", "NetworkPolicy", "own", "shop", "spec: {podSelector: {}, ingress: []}")
+PUBLISHED = {
+    "LoadBalancer": "type: LoadBalancer",
+    "NodePort": "type: NodePort",
+    "ExternalIP": "externalIPs: [192.0.2.1]",
+}
+
+
+@pytest.mark.parametrize("published", PUBLISHED.values(), ids=PUBLISHED)
+@pytest.mark.parametrize(
+    ("closing", "said"),
+    [
+        (NO_EGRESS, []),
+        (standard("{podSelector: {}}"), []),
+        (CLOSED, ["NetworkPolicy shop/own blocks clients from the pods of Service shop/web on TCP 8080"]),
+    ],
+    ids=["what pods send", "the nodes may be let in", "nobody"],
+)
+def test_what_is_published_by_itself_has_no_proxies(published: str, closing: str, said: list[str]) -> None:
+    """Clients come straight from outside, perhaps by the address of a node: kubernetes.io, "Source IP"."""
+    besides = gateway_class(), gateway(), route(more="rules: [{}]")
+    simulation = simulated(*besides, PODS, SERVICE.replace("spec: {", f"spec: {{{published}, "), closing)
+    found = list(run(simulation, select={"GWP604"}))
+    assert [finding.message.partition(":")[0] for finding in found] == said
+    assert disagreements(simulation) == []

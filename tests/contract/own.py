@@ -345,6 +345,13 @@ def at_all(world: tuple[str, ...]) -> tuple[str, ...]:
 
 
 WORLDS: dict[str, tuple[str, ...]] = {
+    "two rules take the same at a port of a Gateway that was not seen": (
+        route(
+            parents="[{name: elsewhere, port: 80}]",
+            more="rules: [{backendRefs: [{name: checkout, port: 80}]}, {backendRefs: [{name: checkout, port: 80}]}]",
+        ),
+        service(),
+    ),
     "an authoriser is asked by a protocol that a later release may take": (
         gateway_class("any", "example.net/gateway-controller"),
         gateway(of_class="any"),

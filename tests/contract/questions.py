@@ -961,7 +961,8 @@ def _rules_by_reach(world: Environment) -> Answers:
 
 
 def _rules_by_gwp408(world: Environment) -> Answers:
-    """What is reported of one match of a rule says nothing of its others; of a refused route there is none."""
+    """What is reported of one match of a rule says nothing of its others; of a refused route there is none, and of one
+    at a Gateway that was not seen nothing is said."""
     told = {str(rule): (rule, "gets requests") for rule in _rules(world)}
     for finding in world.findings:
         subject = finding.message.partition(" can never win")[0].partition(" is in a tie ")[0]
@@ -970,16 +971,15 @@ def _rules_by_gwp408(world: Environment) -> Answers:
             if re.search(r" is in a tie against .* for .*: both match", finding.message):
                 del told[subject]  # it says so of one host
     refused = {key for finding in world.findings if finding.rule == "GWP501" for key in finding.resources}
+    routes = world.simulation.topology.routes
+    silent = refused | {state.route.key for state in routes if any(each.resolution.unknown for each in state.parents)}
     several = {
-        rule.node
-        for state in world.simulation.topology.routes
-        for rule in rules(state.route)
-        if len(sequence(rule.body.get("matches"))) > 1
+        rule.node for state in routes for rule in rules(state.route) if len(sequence(rule.body.get("matches"))) > 1
     }
     return {
         rule: answer
         for rule, answer in told.values()
-        if (rule not in several or answer == "gets requests") and rule.key not in refused
+        if (rule not in several or answer == "gets requests") and rule.key not in silent
     }
 
 

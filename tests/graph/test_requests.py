@@ -158,7 +158,7 @@ def compared(answer: dict[str, Any], tracer: Tracer, trace: Trace, names: Names)
 
 
 @needs_browser
-@pytest.mark.parametrize("world", [*FIXTURES, *CASES], ids=lambda world: world.name)
+@pytest.mark.parametrize("world", [*FIXTURES, *sampled(CASES, "requests in a page", 2)], ids=lambda world: world.name)
 def test_on_every_fixture_and_case(browser: Browser, world: Path) -> None:
     sorts, wrong = differences(browser, world)
     assert wrong == []

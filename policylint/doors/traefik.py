@@ -18,6 +18,7 @@ from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.entry_points import unsecured
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.topology import BackendState
 
@@ -226,7 +227,7 @@ def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | No
             for host, match in of_hosts:
                 name = f"route-{number}.{further}" + (" of other hosts" if match != of_hosts[0][1] else "")
                 said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
-                for point, opening in _openings(ingress):
+                for point, opening in _openings(world, ingress):
                     of_host = options.guards(point, host) if opening.scheme == "https" else ()
                     wanted = (*asked, *of_host)
                     yield DoorRule(ingress, opening, host, name, said, pointer, wanted, _may_cross(crossed))
@@ -237,11 +238,16 @@ def _may_cross(crossed: str) -> str:
     return crossed and f"it names {crossed} of another namespace, which Traefik takes only with allowCrossNamespace"
 
 
-def _openings(ingress: Resource) -> Iterator[tuple[str, Opening]]:
-    """Yield the entry points where a route is open: a router with TLS takes https alone, one without http alone."""
+def _openings(world: World, ingress: Resource) -> Iterator[tuple[str, Opening]]:
+    """Yield the entry points where a route is open: a router with TLS takes https alone, one without http alone.
+
+    Those of the chart end TLS for routers without it, too, unless the arguments of its containers show otherwise.
+    """
     secure = isinstance(ingress.spec.get("tls"), dict)
     for name in texts(ingress.spec.get("entryPoints")) or list(ENTRY_POINTS):
         known = ENTRY_POINTS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
+        if not secure and name in world.once(unsecured):
+            known = known._replace(scheme="http")
         if known.scheme == "https" or not secure:
             yield name, known
 

@@ -176,6 +176,35 @@ def traefik(*arguments: str) -> str:
     return manifest("apps/v1", "Deployment", "traefik", "traefik", body)
 
 
+SECURE = "--entryPoints.websecure.address=:8443/tcp"
+ENDING = "--entryPoints.websecure.http.tls"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "plain"),
+    [
+        # as the chart has it, where none are seen
+        ((), "", False),
+        ((SECURE, f"{ENDING}=true"), "", False),
+        ((SECURE, f"{ENDING}.certResolver=le"), "", False),
+        # the router of a route without `tls` is one for plain HTTP, at whichever port
+        ((SECURE,), "", True),
+        ((SECURE, f"{ENDING}=false"), "", True),
+        ((SECURE,), "tls: {}", False),
+        # those of which nothing is seen here are as before
+        (("--entryPoints.web.address=:8000/tcp",), "", False),
+        ((SECURE, "--configFile=/etc/traefik.yml"), "", False),
+    ],
+)
+def test_routes_without_tls_where_their_entry_point_ends_none(
+    arguments: tuple[str, ...], more: str, plain: bool
+) -> None:
+    route = ingress_route(to(SHOP), more=", ".join(filter(None, ("entryPoints: [websecure]", more))))
+    objects = (route, traefik(*(f'"{each}"' for each in arguments)))
+    assert ends(*objects, url="https://shop.example.com/")[0] == ("404" if plain else "web")
+    assert (ends(*objects, url="http://shop.example.com:443/")[0] == "web") is plain
+
+
 CRDS, CROSSING = "--providers.kubernetescrd", "--providers.kubernetescrd.allowCrossNamespace=true"
 ASKING = middleware("{basicAuth: {secret: s}}").replace("namespace: shop", "namespace: other")
 ELSEWHERE = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.implementations.traefik.entry_points import arguments_of
+from policylint.implementations.generic.entry_points import arguments_of
 from policylint.load.charts import values_of
 from policylint.model import World, integer, mapping, texts
 from policylint.patterns import Pattern

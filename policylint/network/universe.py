@@ -87,7 +87,7 @@ class Universe:
         self._by_namespace = Labels(
             namespace_labels(world, namespace, known=namespace in inhabited) for namespace in self._namespaces
         )
-        self._unplaced = union(self._members[namespace] for namespace in filter(_is_unplaced, self._namespaces))
+        self._unplaced = union(self._members[namespace] for namespace in filter(is_unplaced, self._namespaces))
         self._answers: dict[tuple[str | None, str, str], Chosen] = {}
         self._spread: dict[str, Chosen] = {}
         self._by_port: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -148,7 +148,7 @@ class Universe:
                 selected &= self.namespaces(peer.namespaces)
             else:
                 inside = self.members(peer.home)
-                perhaps = self.pods if _is_unplaced(peer.home) else inside | self._unplaced
+                perhaps = self.pods if is_unplaced(peer.home) else inside | self._unplaced
                 selected &= Chosen(inside, perhaps)
                 if peer.namespaces:
                     selected &= self.namespaces(peer.namespaces)
@@ -223,7 +223,7 @@ def namespace_labels(world: World, namespace: str, *, known: bool = True) -> tup
     The API server sets the name's. In a tree a namespace without a Namespace object may have any others; among the
     objects of one cluster, or of one file, it has none (`known` is false for one that nothing there is in).
     """
-    if _is_unplaced(namespace):
+    if is_unplaced(namespace):
         return {}, True
     labels = world.namespace_labels(namespace)
     if labels is not None:
@@ -231,7 +231,8 @@ def namespace_labels(world: World, namespace: str, *, known: bool = True) -> tup
     return {NAME_LABEL: namespace}, world.partial or not known
 
 
-def _is_unplaced(namespace: str) -> bool:
+def is_unplaced(namespace: str) -> bool:
+    """Return whether the manifests leave open which namespace it is."""
     return namespace[:1] == UNKNOWN_NAMESPACE or is_symbolic(namespace)
 
 

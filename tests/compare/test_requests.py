@@ -14,6 +14,7 @@ from policylint.compare.requests import MIRRORED, RequestChange, RequestChanges,
 from policylint.trace import Request, Trace, Tracer, from_url
 from policylint.trace.request import arguments
 from tests.compare.test_compare import sides
+from tests.trace.test_admissions import deployment
 from tests.worlds import gateway, gateway_class, listener_set, manifest, route, service
 
 CLASS = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
@@ -599,3 +600,24 @@ def test_what_is_called_otherwise_is_as_good_as_gone_for_what_calls_it_as_before
     after = named.replace(*called)
     made = Made("a filter moves", (around, APP, NOT_RENDERED, named), (around, APP, NOT_RENDERED, after))
     assert says in [change.change for change in requests(worlds(tmp_path, made)).changes]
+
+
+CUT_OFF = manifest("networking.k8s.io/v1", "NetworkPolicy", "own", "shop", "spec: {podSelector: {}, ingress: []}")
+PEERS = {
+    ("networking.k8s.io/v1", "NetworkPolicy"): "podSelector: {}, ingress: [{}]",
+    ("cilium.io/v2", "CiliumNetworkPolicy"): "endpointSelector: {}, ingress: [{fromEntities: [all]}]",
+    ("projectcalico.org/v3", "NetworkPolicy"): "selector: all(), types: [Ingress], ingress: [{action: Allow}]",
+}
+
+
+@pytest.mark.parametrize("namespace", ["'${NAMESPACE}'", "'{{ .Release.Namespace }}'"])
+@pytest.mark.parametrize("kind", PEERS, ids=lambda kind: " ".join(kind))
+@pytest.mark.parametrize("comes", [True, False], ids=["comes", "goes"])
+def test_a_network_policy_of_which_no_namespace_is_known(
+    tmp_path: Path, kind: tuple[str, str], namespace: str, *, comes: bool
+) -> None:
+    """It may be in the namespace of the pods, and let in what another one keeps out."""
+    here = CLASS, EDGE, web(), service("app", more="selector: {app: app}"), deployment("app", "shop"), CUT_OFF
+    with_it = (*here, manifest(*kind, "more", namespace, f"spec: {{{PEERS[kind]}}}"))
+    found = requests(sides(tmp_path, *((here, with_it) if comes else (with_it, here))))
+    assert [hosts for why, hosts in found.unknown if "more" in why] == [1]

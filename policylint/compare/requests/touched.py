@@ -13,6 +13,7 @@ from policylint.model.hosts import names_service
 from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
+from policylint.network.universe import is_unplaced
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods
 from policylint.reach.inside import called_inside, entries_of
 from policylint.simulation import Simulation
@@ -205,7 +206,7 @@ def _touched(
             keys.update(node.key for target in state.targets for node in target.nodes)
         elif key[:2] == ("", "Namespace"):
             namespaces.add(key.name)
-        elif key[:2] in KINDS and not key.namespace:
+        elif key[:2] in KINDS and (not key.namespace or is_unplaced(key.namespace)):
             everything = True
         elif _matters_nearby(sides, key):
             namespaces.add(key.namespace)

@@ -131,7 +131,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     return Finding(
         RULE,
         "error" if certain else "warning",
-        f"{what}: every request of {routes[0]}{more} to {services[0]} fails",
+        f"{what}: every request of {routes[0]}{more} to {_end(first, cuts)} fails",
         step.policy.resource.location(*pointer),
         resources=(key, *routes[:20], *services[:20]),
         label=_nearest(network, subject, peers, first.hop, _direction(side)),
@@ -147,6 +147,14 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         ),
         field=side,
     )
+
+
+def _end(first: _Cut, cuts: list[_Cut]) -> str:
+    """Return the backend in words, with its port where the route names another one of it that is not cut off."""
+    wanted = first.backend.wanted
+    cut_off = {cut.backend.port for cut in cuts if cut.route is first.route and cut.backend.wanted == wanted}
+    named = {each.port for each in first.route.backends if each.role == "backend" and each.wanted == wanted}
+    return str(wanted) if named <= cut_off else f"port {first.backend.port} of {wanted}"
 
 
 def _proposal(simulation: Simulation, cut: _Cut, policy: ResourceKey, side: str) -> Iterator[str]:

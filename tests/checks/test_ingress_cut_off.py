@@ -115,3 +115,26 @@ def test_what_is_published_by_itself_has_no_proxies(published: str, closing: str
     found = list(run(simulation, select={"GWP604"}))
     assert [finding.message.partition(":")[0] for finding in found] == said
     assert disagreements(simulation) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "end"),
+    [
+        ("{name: web, port: 80}, {name: web, port: 81}", "port 80 of Service shop/web"),
+        ("{name: web, port: 80}", "Service shop/web"),
+        ("{name: web, port: 80}, {name: web, port: 82}", "Service shop/web"),
+    ],
+)
+def test_a_port_is_named_where_another_one_of_the_backend_is_open(named: str, end: str) -> None:
+    ports = ", ".join(f"{{name: p{port}, port: {port}, targetPort: {80}{port}}}" for port in (80, 81, 82))
+    world = (
+        gateway_class(controller="io.cilium/gateway-controller"),
+        gateway(),
+        route("web", more=f"rules: [{{backendRefs: [{named}]}}]"),
+        PODS,
+        manifest("v1", "Service", "web", "shop", f"spec: {{selector: {{app: web}}, ports: [{ports}]}}"),
+        CLOSED.replace("ingress: []", "ingress: [{ports: [{port: 8081}]}]"),
+    )
+    [found] = list(run(simulated(*world), select={"GWP604"}))
+    assert found.message.endswith(f"every request of HTTPRoute shop/web to {end} fails")
+    assert disagreements(simulated(*world)) == []

@@ -119,9 +119,11 @@ def _arrives_by_gwp604(world: Environment) -> Answers:
     told = {}
     for finding in world.findings:
         if finding.rule == "GWP604" and finding.confidence == "certain":
+            port = re.search(r" to port (\d+) of ", finding.message)
             for way in _of_routes(world, finding):
-                backends = {share.key for share in way.trace.outcome.shares if share.share and not share.problem}
-                if backends and backends <= set(finding.resources):
+                shares = [share for share in way.trace.outcome.shares if share.share and not share.problem]
+                meant = (port is None or share.port == int(port[1]) for share in shares)
+                if shares and {share.key for share in shares} <= set(finding.resources) and all(meant):
                     told[named(way.trace.request)] = "no"
     return told
 

@@ -21,6 +21,8 @@ from mutations import copied, places, write
 MOST_CHANGES = 4
 REQUESTS = 40
 """Requests that are tried at each entry."""
+TOGETHER, MOST_TOGETHER = 0.4, 60
+"""How often a second world stands beside the first one, and how many documents they may have."""
 FLIPPED = {
     "Exact": "PathPrefix", "PathPrefix": "Exact", "ALLOW": "DENY", "DENY": "ALLOW", "Allow": "Deny", "Deny": "Allow",
     "Same": "All", "All": "Same", "STRICT": "PERMISSIVE", "PERMISSIVE": "DISABLE", "Terminate": "Passthrough",
@@ -50,6 +52,20 @@ def _attaches(document: Any) -> bool:
     return isinstance(spec, dict) and not spec.keys().isdisjoint(("targetRef", "targetRefs"))
 
 
+def _identity(document: Any) -> tuple[str, ...]:
+    metadata = document.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    return str(document.get("kind")), str(named.get("namespace")), str(named.get("name"))
+
+
+def _put_beside(files: dict[str, list[Any]], other: World) -> None:
+    """Add to a world what another one has beside it: what stands in both by its name is that of the first one."""
+    here = {_identity(document) for documents in files.values() for document in documents}
+    more = [document for documents in other.files.values() for document in documents if _identity(document) not in here]
+    if files and len(here) + len(more) <= MOST_TOGETHER:
+        files[next(iter(files))] += copied(more)
+
+
 class RequestFuzz(ToolFuzz):
     """Asks all readers of requests about worlds whose routes and policies were changed as people change them."""
 
@@ -73,6 +89,8 @@ class RequestFuzz(ToolFuzz):
         """Make a world and a change of it, and ask."""
         world = random.choice(random.choice(self.worlds))
         before = {file: copied(documents) for file, documents in world.files.items()}
+        if random.random() < TOGETHER:
+            _put_beside(before, random.choice(random.choice(self.worlds)))
         for _ in range(random.randrange(MOST_CHANGES)):
             self.change(random, before)
         after = {file: copied(documents) for file, documents in before.items()}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.checks.kit.fixes import add_grant
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import describe_grant, grade, listeners
+from policylint.checks.kit.routing import describe_grant, grade, listeners, unknown_controller
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.words import count
@@ -27,16 +27,26 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if not backend.granted and backend.wanted.name:  # GWP501 says that it has no name
                 place = (backend.wanted.group, backend.wanted.kind, backend.wanted.namespace, backend.granted)
                 folded.setdefault(place, []).append((backend.pointer, backend.wanted, backend.granted is None))
+        gateways = sorted({parent.gateway for parent in state.parents if parent.gateway is not None})
         is_seen = not state.parents or any(parent.resolution.found for parent in state.parents)
         for refused in folded.values():
             finding = _finding(simulation, state.route, refused)
             if finding.confidence == "certain" and not is_seen:
                 finding = finding._replace(confidence="assumed", ground=_UNSEEN)
-            yield finding
+            yield _softened(finding, [unknown_controller(simulation, each) for each in gateways])
     for reference in _references(simulation):
         if not reference.granted and reference.wanted.name:
             single = (reference.pointer, reference.wanted, reference.granted is None)
-            yield _finding(simulation, reference.holder, [single])
+            finding = _finding(simulation, reference.holder, [single])
+            yield _softened(finding, [unknown_controller(simulation, reference.holder.key)])
+
+
+def _softened(finding: Finding, unknown: Sequence[str]) -> Finding:
+    """Return a finding as what is assumed, where no controller in question is known."""
+    if finding.confidence != "certain" or not unknown or not all(unknown):
+        return finding
+    ground = f"{unknown[0]} is not known, and not every controller asks for a grant"
+    return finding._replace(severity="warning", confidence="assumed", ground=ground)
 
 
 def _references(simulation: Simulation) -> Iterator[ReferenceState]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import grade
+from policylint.checks.kit.routing import grade, unknown_controller
 from policylint.model import Finding, Related, Resource
 from policylint.model.words import count
 from policylint.simulation import Simulation
@@ -19,7 +19,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.topology.routes:
         for parent in state.parents:
             if parent.candidates and all(candidate.failure == REFUSED for candidate in parent.candidates):
-                yield _finding(state.route, parent)
+                yield _finding(simulation, state.route, parent)
     from policylint.simulation.serving import unserved_listeners
 
     unserved = unserved_listeners(simulation)
@@ -33,21 +33,23 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _unserved(listener_set, reasons[0])
 
 
-def _finding(route: Resource, parent: ParentState) -> Finding:
+def _finding(simulation: Simulation, route: Resource, parent: ParentState) -> Finding:
     refusing = parent.candidates
     first = next((candidate for candidate in refusing if not candidate.unknown), refusing[0])
     severity, confidence = grade(any(candidate.unknown for candidate in refusing))
+    controller = unknown_controller(simulation, first.node.key) if confidence == "certain" else ""
     several = f" (and {count(len(refusing) - 1, 'more listener')})" if len(refusing) > 1 else ""
     return Finding(
         RULE,
-        severity,
+        "warning" if controller else severity,
         f"{route.key} may not attach to {first.node}{several}",
         at(route, parent.pointer, "sectionName", "name"),
         resources=(route.key, parent.wanted),
         label=first.unknown or first.message or "its allowedRoutes does not allow it",
         related=(Related("this listener's `allowedRoutes` decides", first.holder.location(*first.pointer)),),
         help=("fix: allow the route in the listener's `allowedRoutes`, or attach it to another listener",),
-        confidence=confidence,
+        confidence="assumed" if controller else confidence,
+        ground=f"{controller} is not known, and not every controller asks this" if controller else "",
         field=path(parent.pointer),
     )
 

@@ -600,3 +600,39 @@ def test_matches_of_one_route_tie_wherever_it_lands(tmp_path: Path, case: str) -
     assert simulation.world.partial
     (found,) = run(simulation, select={"GWP408"})
     assert "can never win" in found.message
+
+
+CLASS = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: class}
+spec: {controllerName: CONTROLLER}
+"""
+
+
+@pytest.mark.parametrize(
+    ("controller", "severity", "confidence"),
+    [
+        ("gateway.envoyproxy.io/gatewayclass-controller", "error", "certain"),
+        ("projectcontour.io/gateway-controller", "error", "certain"),
+        ("example.com/own-controller", "warning", "assumed"),
+        ("", "error", "certain"),  # the class was not seen
+    ],
+)
+@pytest.mark.parametrize("rule", ["GWP403", "GWP405", "GWP405 of a certificate"])
+def test_controllers_that_nobody_knows_may_ask_less(
+    tmp_path: Path, controller: str, severity: str, confidence: str, rule: str
+) -> None:
+    named = GATEWAY.partition("gatewayClassName: ")[2].split()[0]
+    parent = "name: edge, namespace: infra" + (", sectionName: admin" if rule == "GWP403" else "")
+    backend = "port: 8080" if rule == "GWP403" else "namespace: bank, port: 8080"
+    gateway = GATEWAY
+    if rule.endswith("certificate"):
+        tls = "tls: {certificateRefs: [{name: web, namespace: bank}]}"
+        gateway, backend = f"{GATEWAY}    - {{name: tls, port: 443, protocol: HTTPS, {tls}}}\n", "port: 8080"
+    services = SERVICE + "---\n" + SERVICE.replace("namespace: shop", "namespace: bank")
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: web, namespace: bank}\ntype: kubernetes.io/tls\n"
+    of_class = CLASS.replace("name: class", f"name: {named}").replace("CONTROLLER", controller) if controller else ""
+    found = lint(tmp_path, gateway, of_class, route(parent=parent, backend=backend), services, secret)
+    said = only(found, rule.partition(" ")[0])
+    assert (said.severity, said.confidence) == (severity, confidence)

@@ -28,6 +28,15 @@ def grade(unknown: object, severity: Severity = "error") -> tuple[Severity, Conf
     return ("note", "unknown") if unknown else (severity, "certain")
 
 
+def unknown_controller(simulation: Simulation, gateway: ResourceKey | None) -> str:
+    """Return the controller that serves a Gateway where nobody here knows what it does; "" where its class was not
+    seen, or it is known: what Gateway API has every controller ask is not asked by all."""
+    state = None if gateway is None else simulation.topology.gateway(gateway)
+    if state is None or simulation.catalog.implementation_of_controller(state.controller):
+        return ""
+    return state.controller
+
+
 def describe_grant(referrer: ResourceKey, referent: ResourceKey) -> str:
     """Return the words for adding the ReferenceGrant that allows a reference."""
     to = f"{referent.kind} of group {referent.group}" if referent.group else referent.kind

@@ -219,7 +219,8 @@ RULES: dict[str, RuleEntry] = {
     "GWP524": RuleEntry("literal_wildcard", of_kind("AuthorizationPolicy")),
     "GWP525": RuleEntry("defaults_left_out", has("Application")),
     "GWP526": RuleEntry(
-        "setting_misleads", either(any_policy, any_route, has("Application", "HTTPProxy", "Middleware", "TLSOption"))
+        "setting_misleads",
+        either(any_policy, any_route, has("Application", "HTTPProxy", "Ingress", "Middleware", "TLSOption")),
     ),
     "GWP527": RuleEntry("changes_not_synced", has("Application")),
     "GWP528": RuleEntry("weights_fought_over", has("Rollout")),

@@ -45,6 +45,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _labelled_otherwise(simulation)
     if any(simulation.world.of_kind(*kind) for kind in LISTING):
         yield from _against_proxies(simulation)
+        yield from _unasking(simulation)
     if simulation.world.of_kind(*BY_HOST):
         yield from _not_of_the_host(simulation)
     yield from map(partial(_stopping, simulation), stops(simulation))
@@ -121,6 +122,23 @@ def _against_proxies(simulation: Simulation) -> Iterator[Finding]:
             confidence="assumed",
             ground="requests may come past these proxies, too",
             field=path(each.pointer),
+        )
+
+
+def _unasking(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotations of Ingresses that are to ask for certificates of clients, and ask nobody."""
+    from policylint.doors.annotations import unasking
+
+    for ingress, annotation, why, vendor in unasking(simulation.world):
+        yield Finding(
+            RULE,
+            "error",
+            f"{annotation} of {ingress.key} asks no client for a certificate: {why}",
+            ingress.location("metadata", "annotations", annotation),
+            resources=(ingress.key,),
+            label=f"without the certificate of an authority {vendor.name} leaves the check out",
+            help=("fix: put the certificate of the authority that signs those of clients into the Secret",),
+            field=path(("metadata", "annotations", annotation)),
         )
 
 

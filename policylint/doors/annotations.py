@@ -169,6 +169,32 @@ def fault_of_login(world: World, ingress: Resource, vendor: Vendor) -> str:
     return "" if secret else "auth-secret is missing"
 
 
+def fault_of_authority(world: World, ingress: Resource, secret: str, entry: str) -> tuple[str, bool]:
+    """Return why the certificates of clients are not checked by a Secret, "" where they may be, and whether that closes
+    the location: with a certificate of its own in place of an authority it asks nobody for one.
+
+    Source: ingress-nginx, store/backend_ssl.go, getPemCertificate; nginx.tmpl, `CertificateAuth.CAFileName`.
+    """
+    namespace, _, name = secret.rpartition("/")
+    key = ResourceKey("", "Secret", namespace or ingress.key.namespace, name)
+    held = contents(world.get(key), world)
+    if held is None or held.get(entry):
+        return "", False
+    has_own = {"tls.crt", "tls.key"} <= held.keys()
+    return f"{key} has no entry `{entry}`", not has_own
+
+
+def unasking(world: World) -> Iterator[tuple[Resource, str, str, Vendor]]:
+    """Yield the annotations of Ingresses by which nobody is asked for a certificate, as there is no authority."""
+    for ingress, vendor, certain in served(world):
+        for name, meaning in vendor.reads.items() if certain else ():
+            value = vendor.value(ingress, name)
+            if value and "authority" in meaning and holds(vendor, ingress, mapping(meaning)):
+                why, closes = fault_of_authority(world, ingress, value, meaning["authority"])
+                if why and not closes:
+                    yield ingress, f"{vendor.prefix}{name}", why, vendor
+
+
 def closed(world: World) -> Iterator[DeadEnd]:
     """Yield the annotations by which a controller answers all requests with an error, as it cannot use them."""
     for ingress, vendor, certain in served(world):
@@ -180,6 +206,9 @@ def closed(world: World) -> Iterator[DeadEnd]:
             why = fault_of_login(world, ingress, vendor) if "fails" in meaning else ""
             if "form" in meaning and not has_form(meaning, value, ingress):
                 why = f"`{value}` has not the form that it must have"
+            elif "authority" in meaning:
+                lacking, closes = fault_of_authority(world, ingress, value, meaning["authority"])
+                why = lacking if closes else ""
             if why:
                 status = meaning.get("fails", meaning.get("closes"))
                 does = f"has {vendor.prefix}{name}, which {vendor.name} cannot use: {why}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.catalog.content import places
 from policylint.doors.annotations import astray, closed, risky
 from policylint.doors.contour import invalid
-from policylint.doors.istio import hidden
+from policylint.doors.istio import hidden, undelegated
 from policylint.doors.kong_groups import groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
@@ -32,6 +32,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from contended(world)
     yield from rejected(world)
     yield from hidden(world)
+    yield from undelegated(world)
     yield from risky(world)
     yield from closed(world)
     yield from groups_of_nobody(world)

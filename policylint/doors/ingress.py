@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.annotations import fault_of_login, has_form, holds
+from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
@@ -606,8 +606,14 @@ class _Class:
                 spec["unread"] = {name: value}
                 places["unread",] = ("metadata", "annotations", f"{vendor.prefix}{name}")
                 continue
-            if "form" in meaning and not has_form(meaning, value, ingress):
-                closed = self._closed(ingress, name, meaning["closes"], f"{name} is `{value}`")
+            is_closed = "form" in meaning and not has_form(meaning, value, ingress)
+            why, closes = f"{name} is `{value}`", is_closed
+            if "authority" in meaning and not is_closed:
+                why, closes = fault_of_authority(self._world, ingress, value, meaning["authority"])
+                if why and not closes:
+                    continue  # nobody is asked
+            if closes:
+                closed = self._closed(ingress, name, meaning["closes"], why)
                 spec |= closed.spec
                 places.update(closed.places)
                 failing.update(closed.failing)

@@ -355,12 +355,13 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
     for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
         pointer: Pointer = ("spec", "http", number)
         name = text(rule.get("name")) or f"http-{number}"
-        delegate = mapping(rule.get("delegate"))
-        if not delegate:
+        if not rule.get("delegate"):
             yield name, rule, pointer
             continue
-        namespace = text(delegate.get("namespace")) or virtual.key.namespace
-        other = world.get(ResourceKey(*VIRTUAL_SERVICE, namespace, text(delegate.get("name"))))
+        other = world.get(_delegate(virtual, rule))
+        namespace = _delegate(virtual, rule).namespace
+        if other is not None and _fault_of_delegate(other, virtual):
+            other = None
         for further, inner in enumerate([] if other is None else map(mapping, sequence(other.spec.get("http")))):
             both = [
                 {**mapping(outside), **mapping(inside)}
@@ -369,6 +370,42 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
             ]
             placed = [_at_home(mapping(each), namespace) for each in sequence(inner.get("route"))]
             yield f"{name} delegated {further}", {**inner, "match": [*filter(None, both)], "route": placed}, pointer
+
+
+def _delegate(virtual: Resource, rule: Mapping[str, Any]) -> ResourceKey:
+    """Return the VirtualService whose rules stand in the place of a rule."""
+    named = mapping(rule.get("delegate"))
+    namespace = text(named.get("namespace")) or virtual.key.namespace
+    return ResourceKey(*VIRTUAL_SERVICE, namespace, text(named.get("name")))
+
+
+def _fault_of_delegate(delegate: Resource, virtual: Resource) -> str:
+    """Return why a VirtualService is none to delegate to, "" where it is: the rule is left out then.
+
+    Source: pilot/pkg/model/virtualservice.go, mergeVirtualServicesIfNeeded.
+    """
+    if texts(delegate.spec.get("hosts")):
+        return "which has `hosts`, and so is a root itself"
+    shown = is_exported(delegate, virtual.key.namespace)
+    return f"which is not shown to namespace {virtual.key.namespace}" if shown is False else ""
+
+
+def undelegated(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules that delegate to what is no delegate for them."""
+    for virtual in world.of_kind(*VIRTUAL_SERVICE):
+        for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
+            key = _delegate(virtual, rule) if rule.get("delegate") else None
+            other = None if key is None else world.get(key)
+            why = "" if other is None else _fault_of_delegate(other, virtual)
+            if key is not None and other is None and key.name and world.resolve(key).missing:
+                why = "" if world.elsewhere(key) else "which is missing"
+            if key is not None and why:
+                does, fix = (
+                    f"delegates to {key}, {why}",
+                    "name a VirtualService without hosts that is shown to this one",
+                )
+                then = "the rule is left out: its requests go on to the next one, or get 404"
+                yield DeadEnd(virtual, ("spec", "http", number, "delegate"), does, fix, (key,), then=then)
 
 
 def _at_home(route: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:

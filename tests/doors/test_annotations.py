@@ -262,3 +262,25 @@ def test_passwords_that_cannot_be_had(annotations: dict[str, str], data: str, wh
 def test_certificates_for_backends_are_of_the_namespace(secret: str, closed: bool) -> None:
     simulation = simulated(service("web"), of_class("nginx", "k8s.io/ingress-nginx"), ingress(proxy_ssl_secret=secret))
     assert answer(simulation, "http://shop.example.com/")[0] == ("503" if closed else "web")
+
+
+@pytest.mark.parametrize(
+    ("data", "asked", "told_by"),
+    [
+        ("{ca.crt: x}", ("web", "clientCertificate"), ""),
+        ("{ca.crt: x, tls.crt: y, tls.key: z}", ("web", "clientCertificate"), ""),
+        ("{tls.crt: y, tls.key: z}", ("web", ""), "GWP526"),
+        ("{tls.crt: y}", ("503", ""), "GWP415"),
+        ("{auth: 'a:b'}", ("503", ""), "GWP415"),
+        ("{ca.crt: '${CA}'}", ("web", "clientCertificate"), ""),
+    ],
+)
+def test_an_authority_for_clients(data: str, asked: tuple[str, str], told_by: str, tmp_path: Path) -> None:
+    """A Secret with a certificate of its own is taken, and asks nobody; one with neither closes the location."""
+    authority = manifest("v1", "Secret", "ca", "shop", f"stringData: {data}")
+    nginx = of_class("nginx", "k8s.io/ingress-nginx")
+    asking = ingress(tls=True, auth_tls_secret="shop/ca")
+    found = told(tmp_path, told_by or "GWP526", nginx, authority, asking)
+    assert [each.severity for each in found] == ["error"] * bool(told_by)
+    (simulation,) = open_workspace([str(tmp_path)]).simulations
+    assert answer(simulation, "https://shop.example.com/") == asked

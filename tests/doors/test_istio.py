@@ -459,3 +459,25 @@ def test_a_service_that_is_not_shown_to_the_pods_of_its_gateway(
     assert [each.location.pointer for each in found] == [("spec", "exportTo")] * len(found)
     served = answer(simulation, f"{SHOP}/")[0]
     assert (served == "404") == bool(found) or "$" in shown
+
+
+@pytest.mark.parametrize(
+    ("delegate", "why", "served"),
+    [
+        ("", "", "web"),
+        ("exportTo: ['.'], ", "is not shown to namespace shop", "404"),
+        ("exportTo: [shop], ", "", "web"),
+        ("exportTo: ['*'], ", "", "web"),
+        ("hosts: [b.example.com], ", "has `hosts`", "404"),
+        (None, "is missing", "404"),
+    ],
+)
+def test_a_delegate_is_shown_and_has_no_hosts(delegate: str | None, why: str, served: str) -> None:
+    """A rule whose delegate is none is left out (mergeVirtualServicesIfNeeded)."""
+    root = virtual("[{match: [{uri: {prefix: /}}], delegate: {name: child, namespace: team}}]")
+    spec = f"spec: {{{delegate}http: [{{route: [{{destination: {{host: web.shop.svc.cluster.local}}}}]}}]}}"
+    child = manifest("networking.istio.io/v1", "VirtualService", "other" if delegate is None else "child", "team", spec)
+    simulation = simulated(service("web"), gateway(), root, child)
+    found = [each for each in run(simulation, select={"GWP415"}) if "delegates to" in each.message]
+    assert [why in each.message for each in found] == [True] * bool(why)
+    assert answer(simulation, f"{SHOP}/")[0] == served

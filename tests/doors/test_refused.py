@@ -353,6 +353,26 @@ def test_a_service_of_traefik_that_is_missing() -> None:
         assert [message for _, message in told(there, ingress)] == said
 
 
+@pytest.mark.parametrize(
+    ("sort", "held", "why"),
+    [
+        ("basicAuth", "stringData: {users: 'a:b'}", ""),
+        ("basicAuth", "stringData: {users: 'a:b', more: 'c:d'}", "Secret shop/users has 2 entries"),
+        ("digestAuth", "stringData: {users: 'a:b', more: 'c:d'}", "Secret shop/users has 2 entries"),
+        ("basicAuth", "type: kubernetes.io/basic-auth\nstringData: {username: a, password: b}", ""),
+        ("basicAuth", "type: kubernetes.io/basic-auth\nstringData: {username: a}", "Secret shop/users has no password"),
+        ("digestAuth", "type: kubernetes.io/basic-auth\nstringData: {username: a, password: b}", "has 2 entries"),
+        ("forwardAuth", "stringData: {a: b, c: d}", ""),
+        ("basicAuth", "sops: {version: '3'}\nstringData: {a: b, c: d}", ""),
+    ],
+)
+def test_users_of_a_middleware(sort: str, held: str, why: str) -> None:
+    users = manifest("v1", "Secret", "users", "shop", held)
+    asking = middleware("shop", f"spec: {{{sort}: {{secret: users}}}}")
+    found = [message for _, message in told(traefik(), users, asking, ingress_route("{name: m}"))]
+    assert [why in message for message in found] == [True] * bool(why)
+
+
 def test_copies_of_requests_at_traefik() -> None:
     """A mirror that is missing keeps Traefik from making the service at all (buildMirroring)."""
     spec = "spec: {mirroring: {name: web, port: 80, mirrors: [{name: web, port: 80}, {name: gone, port: 80}]}}"

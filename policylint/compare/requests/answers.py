@@ -387,7 +387,7 @@ def _treated(trace: Trace) -> Iterator[Treatment]:
         for route_filter in map(mapping, sequence(holder.get("filters"))):
             if route_filter.get("type") == "CORS":  # a step only for requests with an Origin
                 cors = mapping(route_filter.get("cors"))
-                whose = listing(texts(cors.get("allowOrigins")))
+                whose = listing(sorted(texts(cors.get("allowOrigins"))))
                 whose += " with credentials" if cors.get("allowCredentials") is True else ""
                 yield Treatment(f"CORS for {whose}", _text(in_full(cors)))
 

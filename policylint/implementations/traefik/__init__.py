@@ -16,7 +16,14 @@ from policylint.implementations.generic.traffic import ServingMatch
 from policylint.implementations.traefik import routers
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
 from policylint.implementations.traefik.forwarding import trusted
-from policylint.implementations.traefik.middlewares import LISTS, address_decision, handled, of_no_sort, unusable
+from policylint.implementations.traefik.middlewares import (
+    LISTS,
+    address_decision,
+    handled,
+    of_no_sort,
+    unusable,
+    without_users,
+)
 from policylint.matches import Match
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.words import listing
@@ -155,7 +162,7 @@ def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], f
         return f"it is of no sort that Traefik knows ({said})"
     if len(sorts) != 1:
         return f"it is of {len(sorts)} sorts, {listing(sorts)}" if sorts else "it is of no sort"
-    if own := unusable(middleware):
+    if own := unusable(middleware) or without_users(middleware, world):
         return own
     chain: Mapping[str, Any] = mapping(middleware.spec.get("chain"))
     for entry in map(mapping, sequence(chain.get("middlewares"))):

@@ -11,12 +11,13 @@ from typing import Any
 from policylint.digits import whole_number
 from policylint.implementations.traefik.forwarding import DEPENDS, address_by, trusted
 from policylint.implementations.traefik.urls import address_of, decided, location, replaced, slashed
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.words import listing
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model.words import count, listing
 from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
 from policylint.policy.handling import PASSES, Handling, Redirect
 from policylint.regex import expression
 from policylint.spaces.addresses import address_set, number_of
+from policylint.topology.secret_data import contents
 
 _WELL_KNOWN = {"http": "80", "https": "443"}
 _ASKING = ("basicAuth", "digestAuth")
@@ -65,6 +66,25 @@ def unusable(middleware: Resource) -> str:
                 return next((f"a regex is {refusal}" for refusal in refusals if refusal), "")
             case "headers" if not stated:
                 return "it states no headers"
+    return ""
+
+
+def without_users(middleware: Resource, world: World) -> str:
+    """Return why a Middleware has no list of who may log in; "" where nothing is known to be wrong.
+
+    Source: pkg/provider/kubernetes/crd/kubernetes.go, loadAuthCredentials, loadBasicAuthCredentials.
+    """
+    for sort in _ASKING:
+        name = text(mapping(middleware.spec.get(sort)).get("secret"))
+        secret = world.get(ResourceKey("", "Secret", middleware.key.namespace, name)) if name else None
+        held = contents(secret, world)
+        if secret is None or held is None or is_symbolic(text(secret.body.get("type"))):
+            continue
+        if sort == _ASKING[0] and secret.body.get("type") == "kubernetes.io/basic-auth":
+            if lacking := sorted({"username", "password"} - held.keys()):
+                return f"{secret.key} has no {lacking[0]}"
+        elif len(held) != 1:
+            return f"{secret.key} has {count(len(held), 'entry', 'entries')}, and must have one with the users"
     return ""
 
 

@@ -135,7 +135,9 @@ def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, A
     steps = _steps(path)
     for number, step in enumerate(steps):  # most paths lead nowhere at their first steps
         if step == "*" or step == "**":
-            yield from _places(value, steps[number:], pointer)
+            found: list[tuple[Pointer, Any]] = []
+            _gather(value, steps, number, pointer, found)
+            yield from found
             return
         if not isinstance(value, dict) or step not in value:
             return
@@ -148,23 +150,25 @@ def _steps(path: str) -> list[str]:
     return path.split(".") if path else []
 
 
-def _places(value: Any, steps: list[str], pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
-    if not steps:
-        yield pointer, value
-        return
-    step, *rest = steps
-    entries: Iterable[tuple[str | int, Any]] = ()
-    if isinstance(value, dict):
-        entries = value.items()
-    elif isinstance(value, list):
-        entries = enumerate(value)
-    if step == "**":
-        yield from _places(value, rest, pointer)
-        for name, inner in entries:
-            if isinstance(inner, (dict, list)):
-                yield from _places(inner, steps, (*pointer, name))
-    elif step == "*":
-        for name, inner in entries:
-            yield from _places(inner, rest, (*pointer, name))
-    elif isinstance(value, dict) and step in value:
-        yield from _places(value[step], rest, (*pointer, step))
+def _gather(value: Any, steps: list[str], number: int, pointer: Pointer, found: list[tuple[Pointer, Any]]) -> None:
+    """Add what stands at the steps from a number on."""
+    for at in range(number, len(steps)):
+        step = steps[at]
+        if step == "*" or step == "**":
+            if step == "**":
+                _gather(value, steps, at + 1, pointer, found)
+            below = at if step == "**" else at + 1
+            inner_only = step == "**" or (below < len(steps) and steps[below] != "**")  # that may be no step
+            entries: Iterable[tuple[str | int, Any]] = ()
+            if isinstance(value, dict):
+                entries = value.items()
+            elif isinstance(value, list):
+                entries = enumerate(value)
+            for name, inner in entries:
+                if not inner_only or isinstance(inner, (dict, list)):
+                    _gather(inner, steps, below, (*pointer, name), found)
+            return
+        if not isinstance(value, dict) or step not in value:
+            return
+        value, pointer = value[step], (*pointer, step)
+    found.append((pointer, value))

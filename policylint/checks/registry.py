@@ -220,7 +220,11 @@ RULES: dict[str, RuleEntry] = {
     "GWP525": RuleEntry("defaults_left_out", has("Application")),
     "GWP526": RuleEntry(
         "setting_misleads",
-        either(any_policy, any_route, has("Application", "HTTPProxy", "Ingress", "Middleware", "TLSOption")),
+        either(
+            any_policy,
+            any_route,
+            has("Application", "HTTPProxy", "Ingress", "KongClusterPlugin", "KongPlugin", "Middleware", "TLSOption"),
+        ),
     ),
     "GWP527": RuleEntry("changes_not_synced", has("Application")),
     "GWP528": RuleEntry("weights_fought_over", has("Rollout")),

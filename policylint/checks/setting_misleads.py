@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.content import misleading_objects, places
 from policylint.checks.kit.locations import path
@@ -307,8 +307,9 @@ def _misleading(simulation: Simulation) -> Iterator[Finding]:
 def _misled(holder: Resource, entries: Iterable[Misleading]) -> Iterator[Finding]:
     from policylint.cel.evaluation import is_broken
 
+    held: tuple[Any, Pointer] = (holder.spec, ("spec",)) if "spec" in holder.body else (holder.body, ())
     for misleading in entries:
-        for pointer, value in places(holder.spec, misleading.path, ("spec",)):
+        for pointer, value in places(held[0], misleading.path, held[1]):
             is_whole = all(name in mapping(value) for name in misleading.together)
             if is_whole and is_broken(misleading.holds, value):
                 yield Finding(

@@ -53,3 +53,19 @@ def test_zeros_of_contour_are_defaults(rule: str, field: str) -> None:
 )
 def test_what_means_what_it_says(rule: str) -> None:
     assert not findings(proxy(rule))
+
+
+def plugin(config: str, kind: str = "KongPlugin") -> str:
+    return manifest("configuration.konghq.com/v1", kind, "limit", "shop", f"plugin: rate-limiting\nconfig: {config}")
+
+
+@pytest.mark.parametrize("kind", ["KongPlugin", "KongClusterPlugin"])
+def test_kong_counts_what_has_another_path_by_address(kind: str) -> None:
+    [found] = findings(plugin("{limit_by: path, path: /abc, minute: 10}", kind))
+    assert (found.severity, found.field) == ("note", "config.limit_by")
+    assert "any other path by the client's address" in found.label
+
+
+@pytest.mark.parametrize("by", ["limit_by: ip, ", "limit_by: consumer, ", "limit_by: header, header_name: x-key, ", ""])
+def test_kong_counts_by_what_clients_have(by: str) -> None:
+    assert not findings(plugin(f"{{{by}minute: 10, path: /abc}}"))

@@ -88,6 +88,7 @@ class Tree:
         self.with_secrets = sorted(self._relative.get(shown, shown) for shown in in_files)
         self._listed = set(self._relative.values())
         self._idle = {self._relative[file] for file in loaded.idle}
+        self._unread = {self.path_of(document.file) for document in loaded.unread}
         self._fetched: dict[str, bytes | None] = {}
         self._indexed: dict[str, tuple[int, Any]] = {}
         """What was put in order of all documents, with how many files were known then."""
@@ -124,6 +125,10 @@ class Tree:
     def path_of(self, shown: str) -> str:
         """Return the path below the root of a file by its path as shown."""
         return self._relative.get(shown, shown)
+
+    def is_left_unread(self, path: str) -> bool:
+        """Return whether a file holds objects that were not parsed, of kinds that nothing reads."""
+        return path in self._unread
 
     def below_base(self, path: str) -> str:
         """Return the path as seen from the directory that the user gave; the same for files beside it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, kustomizer, spot
+from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, kustomizer, spot, workspace
 
 ON_ROUTES = "- target: {kind: HTTPRoute}\n  patch: "
 PORT = "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {ports: [{name: tls, port: 443}]}}"
@@ -298,6 +298,24 @@ def test_a_patch_for_one_object_that_is_not_there_is_noted(tmp_path: Path, targe
     notes = kustomizer(tmp_path, files).build("app").journal.notes
     assert [(note.rule, note.code) for note in notes] == ([("GWP915", code)] if code else [])
     assert all(said in note.message for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "noted"),
+    [
+        ("Service", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n", ["GWP915"]),
+        ("Service", "apiVersion: batch.example.org/v1\nkind: Task\nmetadata:\n  name: a\n", ["GWP915"]),
+        ("Task", "apiVersion: batch.example.org/v1\nkind: Task\nmetadata:\n  name: a\n", []),
+        ("Service", "{{ range .services }}\n{{ . }}\n{{ end }}\n", []),
+    ],
+)
+def test_objects_of_kinds_that_nothing_reads_are_no_targets_of_another_kind(
+    tmp_path: Path, kind: str, own: str, noted: list[str]
+) -> None:
+    patch = f"\npatches:\n- target: {{kind: {kind}, name: cart}}\n  patch: '[{{op: remove, path: /spec}}]'\n"
+    kept = {**FILES, "app/own.yaml": own}
+    files = {**kept, "app/kustomization.yaml": KUSTOMIZATION + "resources: [route.yaml, own.yaml]" + patch}
+    assert [each.rule for each in workspace(tmp_path, files).findings() if each.rule == "GWP915"] == noted
 
 
 @pytest.mark.parametrize(

@@ -470,7 +470,7 @@ class _Run:
                 self._admit(manifests, place)
                 self._manifests.extend(manifests)
                 self._reached.add(path)
-                self._unseen |= not documents
+                self._unseen |= not documents and not self._tree.is_left_unread(path)
                 return
         self._unseen = True
         if _REMOTE.search(entry):

@@ -28,6 +28,14 @@ ENTRIES = (
 )
 """Kinds whose objects make doors."""
 
+READING = (
+    ("k8s.nginx.org", "Policy"),
+    ("k8s.nginx.org", "VirtualServer"),
+    ("networking.k8s.io", "Ingress"),
+    ("projectcontour.io", "HTTPProxy"),
+    ("traefik.io", "Middleware"),
+)
+"""Kinds of which it hangs on the content of Secrets, those that they name in their namespace, what requests get."""
 LISTING = (("networking.k8s.io", "Ingress"), ("traefik.io", "Middleware"), ("projectcontour.io", "HTTPProxy"))
 """Kinds whose objects list addresses of clients, or count requests by them."""
 IN_ORDER = ("networking.istio.io", "VirtualService")

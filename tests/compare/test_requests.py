@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - some objects on one line each
 """What requests a change answers otherwise: made changes, each with its class, its mirror and a witness."""
 
 from __future__ import annotations
@@ -621,3 +622,50 @@ def test_a_network_policy_of_which_no_namespace_is_known(
     with_it = (*here, manifest(*kind, "more", namespace, f"spec: {{{PEERS[kind]}}}"))
     found = requests(sides(tmp_path, *((here, with_it) if comes else (with_it, here))))
     assert [hosts for why, hosts in found.unknown if "more" in why] == [1]
+
+
+NGINX_CLASS = manifest("networking.k8s.io/v1", "IngressClass", "nginx", "", "spec: {controller: k8s.io/ingress-nginx}")
+ASKING = manifest(
+    "networking.k8s.io/v1", "Ingress", "web", "shop",
+    "spec: {ingressClassName: nginx, tls: [{hosts: [shop.example.com], secretName: c}], rules: [{host: shop.example.com, "
+    "http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: app, port: {number: 80}}}}]}}]}",
+    more="annotations: {nginx.ingress.kubernetes.io/auth-tls-secret: shop/held}",
+)  # fmt: skip
+UPSTREAM = "upstreams: [{name: app, service: app, port: 80}]"
+SERVER = manifest(
+    "k8s.nginx.org/v1", "VirtualServer", "web", "shop",
+    f"spec: {{host: shop.example.com, policies: [{{name: login}}], {UPSTREAM}, routes: [{{path: /, action: {{pass: app}}}}]}}",
+)  # fmt: skip
+USERS = manifest("k8s.nginx.org/v1", "Policy", "login", "shop", "spec: {basicAuth: {secret: held}}")
+ROUTER = manifest(
+    "traefik.io/v1alpha1", "IngressRoute", "web", "shop",
+    "spec: {entryPoints: [web], routes: [{match: 'Host(`shop.example.com`)', kind: Rule, middlewares: [{name: m}], "
+    "services: [{name: app, port: 80}]}]}",
+)  # fmt: skip
+MIDDLEWARE = manifest("traefik.io/v1alpha1", "Middleware", "m", "shop", "spec: {basicAuth: {secret: held}}")
+PROXY = manifest(
+    "projectcontour.io/v1", "HTTPProxy", "web", "shop",
+    "spec: {virtualhost: {fqdn: shop.example.com, tls: {secretName: held}}, routes: [{services: [{name: app, port: 80}]}]}",
+)  # fmt: skip
+
+
+def held(body: str) -> str:
+    return manifest("v1", "Secret", "held", "shop", body)
+
+
+@pytest.mark.parametrize(
+    ("door", "before", "after", "change"),
+    [
+        ((NGINX_CLASS, ASKING), "stringData: {ca.crt: a, tls.crt: b, tls.key: c}", "stringData: {tls.crt: b, tls.key: c}", "opened"),
+        ((NGINX_CLASS, ASKING), "stringData: {ca.crt: a}", "stringData: {ca.crl: a}", "closed"),
+        ((SERVER, USERS), "type: nginx.org/htpasswd\nstringData: {a: b}", "type: Opaque\nstringData: {a: b}", "closed"),
+        ((ROUTER, MIDDLEWARE), "stringData: {a: b}", "stringData: {a: b, c: d}", "closed"),
+        ((PROXY,), "stringData: {tls.crt: b, tls.key: c}", "stringData: {tls.crt: b}", "closed"),
+    ],
+)  # fmt: skip
+def test_what_a_secret_of_a_door_holds(
+    door: tuple[str, ...], before: str, after: str, change: str, tmp_path: Path
+) -> None:
+    """Whether requests are asked, and served, hangs on it, though no object that has a host changes."""
+    found = requests(sides(tmp_path, (APP, *door, held(before)), (APP, *door, held(after))))
+    assert change in {each.change for each in found.changes}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import product
 
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.doors import PUBLISHED
+from policylint.doors.peculiar import READING
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, texts
 from policylint.model.hosts import names_service
 from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
@@ -307,8 +309,9 @@ def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:
         return False
     before, after = sides.before.world.get(sides.pairing.was(key)), sides.after.world.get(key)
     if key[:2] in _FILES:
-        kind = (GATEWAY_GROUP, "BackendTLSPolicy")
-        return any(side.world.in_namespace(*kind, key.namespace) for side in (sides.before, sides.after))
+        kinds = ((GATEWAY_GROUP, "BackendTLSPolicy"), *(READING if key.kind == "Secret" else ()))
+        places = product((sides.before, sides.after), kinds)
+        return any(bool(side.world.in_namespace(group, kind, key.namespace)) for side, (group, kind) in places)
     if is_workload(key.group, key.kind):
         looked_at = any(has_policies(side.world) or _has_proxies(side) for side in (sides.before, sides.after))
         return looked_at and _seen_by_policies(before) != _seen_by_policies(after)

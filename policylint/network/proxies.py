@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from policylint.documents import read
 from policylint.load.charts import RELEASE, at, installed
+from policylint.load.configured import in_config_maps
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
@@ -103,12 +103,7 @@ def _chosen(world: World, placements: Sequence[Placement]) -> Sequence[Placement
 
 def _stated(world: World, kind: str, path: str) -> Iterator[str]:
     """Yield what configurations of a controller say: objects of a kind in ConfigMaps and in values of charts."""
-    for config in world.of_kind("", "ConfigMap"):
-        for content in mapping(config.body.get("data")).values():
-            if isinstance(content, str) and f"kind: {kind}" in content:
-                for document in read(content.encode(), config.document.file).documents:
-                    if mapping(document.value).get("kind") == kind:
-                        yield text(at(document.value, path))
+    yield from (text(at(body, path)) for _, body in in_config_maps(world, kind))
     field = kind[:1].lower() + kind[1:]
     for release in world.of_kind(*RELEASE):
         value = at(release.spec, f"values.config.{field}.{path}")

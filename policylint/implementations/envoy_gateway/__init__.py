@@ -14,6 +14,7 @@ from policylint.implementations.envoy_gateway import (
     client_addresses,
     content,
     feature_flags,
+    limiting,
     listeners,
     merging,
     references,
@@ -151,6 +152,8 @@ class EnvoyGateway(Implementation):
         reading = feature_flags.switched_off(policy, self.settings)
         if not reading.code and kind.group == GROUP:
             reading = content.refused(policy, kind.kind)
+        if not reading.code and kind.kind == "BackendTrafficPolicy":
+            reading = limiting.uncounted(policy, world, content.CODE)
         return reading if reading.code else super().validate(policy, kind, declared, world)
 
     def answers_with_errors(self, state: PolicyState) -> bool:

@@ -669,3 +669,21 @@ def test_what_a_secret_of_a_door_holds(
     """Whether requests are asked, and served, hangs on it, though no object that has a host changes."""
     found = requests(sides(tmp_path, (APP, *door, held(before)), (APP, *door, held(after))))
     assert change in {each.change for each in found.changes}
+
+
+@pytest.mark.parametrize("narrowed", ["", "spec: {delegations: [{secretName: wild, targetNamespaces: [other]}]}"])
+def test_a_delegation_that_goes_closes_the_host(narrowed: str, tmp_path: Path) -> None:
+    """The HTTPProxy does not change, and is invalid without it."""
+    spec = "spec: {virtualhost: {fqdn: shop.example.com, tls: {secretName: infra/wild}}, "
+    proxy = manifest(
+        "projectcontour.io/v1", "HTTPProxy", "web", "shop", f"{spec}routes: [{{services: [{{name: app, port: 80}}]}}]}}"
+    )
+    wild = manifest("v1", "Secret", "wild", "infra", "stringData: {tls.crt: b, tls.key: c}")
+
+    def delegation(body: str) -> str:
+        return manifest("projectcontour.io/v1", "TLSCertificateDelegation", "d", "infra", body)
+
+    for_all = "spec: {delegations: [{secretName: wild, targetNamespaces: ['*']}]}"
+    other = [delegation(narrowed)] if narrowed else []
+    found = requests(sides(tmp_path, (APP, proxy, wild, delegation(for_all)), (APP, proxy, wild, *other)))
+    assert ("closed", "shop.example.com, every request") in said(found)

@@ -213,7 +213,7 @@ def test_a_canary_of_what_was_not_seen_says_nothing(tmp_path: Path) -> None:
     assert not told(tmp_path, "GWP114", of_class("nginx", "k8s.io/ingress-nginx"), alone)
 
 
-@pytest.mark.parametrize("holder", ["Ingress", "KongConsumerGroup", "Service"])
+@pytest.mark.parametrize("holder", ["Ingress", "KongConsumer", "KongConsumerGroup", "Service"])
 @pytest.mark.parametrize(("has_class", "confidence"), [(True, "certain"), (False, "assumed or unknown")])
 def test_a_missing_plugin_has_one_ground_whoever_names_it(
     holder: str, has_class: bool, confidence: str, tmp_path: Path
@@ -222,6 +222,9 @@ def test_a_missing_plugin_has_one_ground_whoever_names_it(
     group = "configuration.konghq.com"
     bearing = {
         "Ingress": ingress(of_class="kong", prefix=KONG, plugins="auth"),
+        "KongConsumer": manifest(
+            f"{group}/v1", "KongConsumer", "ann", "shop", "username: ann", more=f"annotations: {{{KONG}plugins: auth}}"
+        ),
         "KongConsumerGroup": manifest(
             f"{group}/v1beta1", "KongConsumerGroup", "gold", "shop", more=f"annotations: {{{KONG}plugins: auth}}"
         ),

@@ -160,3 +160,17 @@ def test_backends_of_other_namespaces_need_no_grant(tmp_path: Path, kind: str, a
     )
     ((backend,),) = (each.backends for each in simulation.topology.routes)
     assert (backend.granted, backend.reason) == ((True, "") if "enabled" in annotated else (False, "RefNotPermitted"))
+
+
+def test_routes_in_a_group_of_its_own_need_no_grant_whatever_else_is_here(tmp_path: Path) -> None:
+    """No annotation tells of the mesh: the kind does."""
+    parent = "parentRefs: [{group: core, kind: Service, name: web, port: 80}]"
+    spec = f"spec: {{{parent}, rules: [{{backendRefs: [{{name: next, namespace: other, port: 80}}]}}]}}"
+    simulation = opened(
+        tmp_path,
+        manifest("policy.linkerd.io/v1beta3", "HTTPRoute", "web", "shop", spec),
+        service("web"),
+        service("next", "other"),
+    )
+    ((backend,),) = (each.backends for each in simulation.topology.routes)
+    assert (backend.granted, backend.reason) == (True, "")

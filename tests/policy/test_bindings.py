@@ -15,6 +15,7 @@ from policylint.checks import backend_not_found, gateway_class_not_found, no_eff
 from policylint.explain.explanation import explain
 from policylint.explain.subject import Subject
 from policylint.model import ResourceKey
+from policylint.report.kit.extensions import headed
 from policylint.report.kit.identity import Names
 from policylint.report.trace.text import result
 from policylint.simulation import Simulation
@@ -238,3 +239,17 @@ def test_a_policy_on_a_service_without_a_route(service: str, verdict: str, findi
     simulation = world(AWS, lonely, target_group(service))
     assert worlds.verdicts(simulation)["tls"] == verdict
     assert len(list(no_effective_target.check(simulation))) == findings
+
+
+@pytest.mark.parametrize(
+    ("sort", "heading"),
+    [
+        ("key-auth", "Named by filter or annotation"),
+        ("rate-limiting", "Named by filter or annotation"),
+        ("some-plugin", "Named by filter or annotation, not evaluated"),
+    ],
+)
+def test_what_asks_requests_for_something_is_not_called_unread(sort: str, heading: str) -> None:
+    simulation = world(KONG, plugin("route", sort), annotations=f"{PLUGINS}route")
+    ((found, (binding,)),) = headed(Tracer(simulation).trace(request({"host": "a"})).extensions)
+    assert (found, binding.wanted.name) == (heading, "route")

@@ -33,7 +33,13 @@ class _Cut(NamedTuple):
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    simulation = with_doors(simulation)
+    doors = with_doors(simulation)
+    yield from _cut_off(doors)
+    if doors is not simulation:
+        doors.kept_hops = None  # a network of its own, which no rule behind this one asks
+
+
+def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     by_policy: dict[tuple[ResourceKey, str], list[_Cut]] = {}
     known: dict[tuple[object, ...], Way] = {}
     for route in simulation.topology.routes:

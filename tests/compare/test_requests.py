@@ -16,7 +16,7 @@ from policylint.trace import Request, Trace, Tracer, from_url
 from policylint.trace.request import arguments
 from tests.compare.test_compare import sides
 from tests.trace.test_admissions import deployment
-from tests.worlds import gateway, gateway_class, listener_set, manifest, route, service
+from tests.worlds import gateway, gateway_class, labelled, listener_set, manifest, route, service
 
 CLASS = gateway_class("eg", "gateway.envoyproxy.io/gatewayclass-controller")
 ALL = "allowedRoutes: {namespaces: {from: All}}"
@@ -687,3 +687,37 @@ def test_a_delegation_that_goes_closes_the_host(narrowed: str, tmp_path: Path) -
     other = [delegation(narrowed)] if narrowed else []
     found = requests(sides(tmp_path, (APP, proxy, wild, delegation(for_all)), (APP, proxy, wild, *other)))
     assert ("closed", "shop.example.com, every request") in said(found)
+
+
+OFFICE = "{action: Allow, principal: {clientCIDRs: [CIDRS]}}"
+LISTS = {
+    "fewer addresses": ("Deny", "10.0.0.0/8, 198.51.100.0/24", "Deny", "10.0.0.0/8"),
+    "closed by default": ("Allow", "10.0.0.0/8", "Deny", "10.0.0.0/8"),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+@pytest.mark.parametrize(
+    "rule_of_mesh",
+    [
+        "action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]",
+        "rules: [{to: [{operation: {notPaths: [/admin]}}]}]",
+    ],
+    ids=["denied", "not let in"],
+)
+def test_what_a_gateway_turns_away_earlier_is_turned_away_still(tmp_path: Path, case: str, rule_of_mesh: str) -> None:
+    """The proxies of the pods are not asked about what a Gateway refuses: their policies stand."""
+
+    def world(default: str, networks: str) -> tuple[str, ...]:
+        lists = f"authorization: {{defaultAction: {default}, rules: [{OFFICE.replace('CIDRS', networks)}]}}"
+        return (
+            *(CLASS, EDGE, web(), service("app", more="selector: {app: app}"), deployment("app", "shop")),
+            labelled("shop", "{istio-injection: enabled}"),
+            manifest("security.istio.io/v1", "AuthorizationPolicy", "own", "shop", f"spec: {{{rule_of_mesh}}}"),
+            login(lists),
+        )
+
+    before, after = world(*LISTS[case][:2]), world(*LISTS[case][2:])
+    for name, pair, said_of_it in (("closes", (before, after), "closed"), ("opens", (after, before), "opened")):
+        (tmp_path / name).mkdir()
+        assert {change.change for change in requests(sides(tmp_path / name, *pair)).changes} == {said_of_it}

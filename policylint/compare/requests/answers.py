@@ -397,7 +397,7 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
     change: Change
     if before.end != after.end:
         yield _of_ends(before, after)
-    elif before.denied and after.denied and before.by_rule != after.by_rule:
+    elif before.denied and after.denied and before.refusals and after.refusals and before.by_rule != after.by_rule:
         change = "less-asked" if before.by_rule else "more-asked"
         unknown = before.unknown or after.unknown
         yield Difference(change, "", end_in_words(before.trace), end_in_words(after.trace), (), unknown)

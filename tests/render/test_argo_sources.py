@@ -257,3 +257,23 @@ def test_a_plugin_that_runs_kustomize_makes_what_kustomize_does(
     opened = workspace(tmp_path, {**shop, **files, "argo/shop.yaml": application("shop", source)})
     assert deployed(opened) == {"in-cluster": made}
     assert [finding.rule for finding in opened.findings() if finding.severity != "note"] == []
+
+
+@pytest.mark.parametrize("address", ["cnoe://web", "cnoe://./web", "cnoe://../{stack}/web", "cnoe://web/"])
+def test_a_directory_beside_an_application_is_that_of_its_own_stack(tmp_path: Path, address: str) -> None:
+    """idpbuilder pushes it to a repository of its own."""
+    files = {}
+    for stack in ("one", "two"):
+        source = f"{{repoURL: '{address.format(stack=stack)}', path: manifests}}"
+        files[f"{stack}/web.yaml"] = application(f"web-{stack}", source)
+        files[f"{stack}/web/manifests/route.yaml"] = ROUTE.replace("name: shop", f"name: {stack}")
+    assert deployed(workspace(tmp_path, files)) == {"in-cluster": ["HTTPRoute web/one", "HTTPRoute web/two"]}
+
+
+@pytest.mark.parametrize("address", ["cnoe://gone", "cnoe://../..", "https://example.com/web"])
+def test_a_directory_that_is_not_beside_it_is_not_seen(tmp_path: Path, address: str) -> None:
+    files = {
+        "one/web.yaml": application("web", f"{{repoURL: '{address}', path: manifests}}"),
+        "one/web/manifests/route.yaml": ROUTE,
+    }
+    assert "HTTPRoute web/shop" not in {key for keys in deployed(workspace(tmp_path, files)).values() for key in keys}

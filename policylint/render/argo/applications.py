@@ -68,6 +68,9 @@ _HERE = frozenset({HERE, f"{HERE}.cluster.local", LOCAL, ""})
 
 _REFERENCE = Pattern(r"[a-zA-Z0-9_-]+")
 _CANNOT = "Argo CD cannot apply"
+_BESIDE = "cnoe://"
+"""Begins the address of a directory beside the Application's file, which idpbuilder pushes to a repository of its own
+(cnoe-io/idpbuilder, pkg/controllers/custompackage/controller.go)."""
 
 
 class Argo:
@@ -227,7 +230,7 @@ class Argo:
             applications = [resource for resource in made if is_application(resource)]
             self._waiting.extend(applications)
             path = text(source.get("path"))
-            if applications and path.strip("./") == self._directory_of(manifest, path):
+            if applications and path.strip("./") == self._directory_of(manifest, source):
                 self._taken_from.update(dict.fromkeys(applications, _repository(source)))
         # What several sources take from one place, the last one of them has the say on.
         last = {(id(each.origin.document), each.origin.pointer, str(each)): each for each in whole}
@@ -260,14 +263,14 @@ class Argo:
         """Record that Argo CD makes nothing of some sources, whatever lies in their directories."""
         journal = Journal()
         journal.fail(message, place, code=REFUSED)
-        paths = dict.fromkeys(text(source.get("path")) for source, _ in sources if source.get("path"))
+        stated = {text(source.get("path")): source for source, _ in sources if source.get("path")}
         lost: list[Manifest] = []
-        for directory in filter(None, (self._directory_of(owner, path) for path in paths)):
+        for directory in filter(None, (self._directory_of(owner, source) for source in stated.values())):
             for path in plain_files(self._tree, directory, {"recurse": True}):
                 self._budget.spend(_FOR_AN_OBJECT)
                 cluster.reach(directory, (path,))
                 lost += manifests_of(self._tree.documents(path) or ())
-        cluster.builds.append(Build(_CANNOT, ", ".join(paths), journal.failures, set(), lost))
+        cluster.builds.append(Build(_CANNOT, ", ".join(stated), journal.failures, set(), lost))
 
     def _pin(self, owner: Manifest, source: Any, place: Provenance, made: list[Manifest], cluster: Deployed) -> bool:
         """Leave open what an Application deploys as it is at another revision than that of this tree: a tag or a
@@ -316,7 +319,7 @@ class Argo:
         return self._taken_from.get(owner) == repository or any(
             _repository(other) == repository
             and other.get("path") not in (None, source.get("path"))
-            and self._directory_of(owner, text(other["path"]))
+            and self._directory_of(owner, other)
             for other in others
         )
 
@@ -328,7 +331,7 @@ class Argo:
         Raises:
             RefusedSourceError: Argo CD makes nothing of it.
         """
-        directory = self._directory_of(owner, text(source.get("path")))
+        directory = self._directory_of(owner, source)
         if source.get("chart") or (directory is None and source.get("helm")):
             return self._chart(owner, source, place, namespace, cluster)
         if directory is None:
@@ -409,10 +412,15 @@ class Argo:
         cluster.builds.append(Build(_CANNOT, directory, journal.failures, needed, written))
         return written
 
-    def _directory_of(self, owner: Manifest, path: str) -> str | None:
-        """Return the directory in this tree that an Application's path means."""
+    def _directory_of(self, owner: Manifest, source: Any) -> str | None:
+        """Return the directory in this tree that a source of an Application means."""
+        path, address = text(source.get("path")), text(source.get("repoURL"))
         if is_symbolic(path):
             return None
+        if address.startswith(_BESIDE):
+            home = self._tree.path_of(owner.file).rpartition("/")[0]
+            beside = join(home, f"{address.removeprefix(_BESIDE)}/{path}")
+            return beside if beside is not None and self._tree.is_directory(beside) else None
         if path.strip("./") == "":
             return self._tree.base
         placed = self._tree.placed(self._tree.path_of(owner.file), path)
@@ -441,8 +449,8 @@ class Argo:
     def _directories(self, owner: Manifest) -> set[str]:
         """Return the directories that an Application deploys."""
         sources = [mapping(source) for source in (owner.spec.get("source"), *sequence(owner.spec.get("sources")))]
-        paths = [path for source in sources if (path := text(source.get("path")))]
-        return {directory for path in paths if (directory := self._directory_of(owner, path))}
+        stated = [source for source in sources if source.get("path")]
+        return {directory for source in stated if (directory := self._directory_of(owner, source))}
 
     def _installed(
         self, owner: Manifest, source: Any, place: Provenance, namespace: str, charts: Charts, cluster: Deployed
@@ -452,7 +460,7 @@ class Argo:
         from policylint.render.helm.charts import Installation
         from policylint.render.helm.value_places import HelmValues
 
-        directory = self._directory_of(owner, text(source.get("path")))
+        directory = self._directory_of(owner, source)
         if directory is None or not charts.holds(directory):
             return None
         self._in_this_tree = True

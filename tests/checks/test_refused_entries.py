@@ -17,10 +17,19 @@ spec: {ports: [{port: 80}]}
 """
 
 
+DELEGATE = """\
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: other, namespace: shop}
+spec: {http: [{route: [{destination: {host: web}}]}]}
+---
+"""
+
+
 def said(folder: Path, kind: str, spec: str) -> str:
     """What GWP415 says of one object."""
     head = f"apiVersion: networking.istio.io/v1\nkind: {kind}\nmetadata: {{name: own, namespace: shop}}\n"
-    (folder / "all.yaml").write_text(f"{SERVICE}{head}spec: {{{spec}}}\n")
+    (folder / "all.yaml").write_text(f"{SERVICE}{DELEGATE}{head}spec: {{{spec}}}\n")
     found = [each.message for each in open_workspace([str(folder)]).findings() if each.rule == "GWP415"]
     return found[0].removeprefix(f"{kind} shop/own ") if found else ""
 

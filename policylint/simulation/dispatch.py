@@ -43,14 +43,11 @@ class Dispatch:
         self._known = sorted(name for name in names if name is not None)
         self._only = CORE
         if not self._known:
-            present = self._with_kinds("HTTPRoute") - {CORE}  # policies of a mesh do not tell who serves Gateways
+            kinds = filter(None, (catalog.get(*kind) for kind in topology.world.kinds()))
+            # policies of a mesh do not tell who serves Gateways
+            present = {each.implementation for each in kinds if each.may_target(GATEWAY_GROUP, "HTTPRoute")} - {CORE}
             if len(present) == 1:
                 self._only = present.pop()
-
-    def _with_kinds(self, target: str = "") -> set[str]:
-        """Return the implementations of whose kinds there are objects; of those kinds that may name a target alone."""
-        kinds = filter(None, (self._catalog.get(*kind) for kind in self._topology.world.kinds()))
-        return {kind.implementation for kind in kinds if not target or kind.may_target(GATEWAY_GROUP, target)}
 
     def of_gateway(self, gateway: GatewayState) -> str:
         """Return the implementation that serves a Gateway, by its controller or else by the name of its class."""

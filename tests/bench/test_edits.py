@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.trace.test_admissions import deployment
 from tests.worlds import gateway, gateway_class, labelled, manifest, route, service
 
@@ -50,20 +48,25 @@ from campaign import Tried
 from fuzz_edits import EditsFuzz
 
 class Silent(EditsFuzz):
+    said = {}
+
     def run(self, *arguments):
         said = super().run(*arguments)
-        if arguments[0] == "diff" and sys.argv[2] != "{}":
+        if arguments[0] == "diff" and self.said:
             report = Path(arguments[-1].partition("=json-v1=")[2])
             whole = json.loads(report.read_text())
             kept = {name: whole[name] for name in ("version", "environments")}
-            report.write_text(json.dumps({**kept, "findings": [], **json.loads(sys.argv[2])}))
+            report.write_text(json.dumps({**kept, "findings": [], **self.said}))
         return said
 
-one = Silent(Path(sys.argv[1]))
-one.kinds = frozenset(sys.argv[3:] or ["SecurityPolicy"])
-tried = [one(Random(number)) for number in range(3)]
+one, failures = Silent(), []
+for root, said, kinds in json.loads(sys.argv[1]):
+    one.trees, one.found = sorted(Path(root, "trees").iterdir()), {}
+    one.said, one.kinds = said, frozenset(kinds)
+    tried = [one(Random(number)) for number in range(3)]
+    failures.append(sorted({str(error) for each in tried for error, _ in each.failures}))
 one.close()
-print(json.dumps(sorted({str(error) for each in tried for error, _ in each.failures})))
+print(json.dumps(failures))
 """
 
 
@@ -87,6 +90,12 @@ def script(text: str, *arguments: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def judged(*asked: tuple[Path, dict[str, Any]], kinds: tuple[str, ...] = ("SecurityPolicy",)) -> list[list[str]]:
+    """Return what fails of each tree where diff says something (nothing: what it does say), all in one process."""
+    found: list[list[str]] = script(JUDGED, json.dumps([[str(root), said, kinds] for root, said in asked]))
+    return found
+
+
 def test_a_document_goes_or_says_something_else(tmp_path: Path) -> None:
     found, made = script(EDITED, str(tree(tmp_path)))
     assert found == [["login.yaml", 0, "SecurityPolicy"]]
@@ -98,19 +107,19 @@ def test_a_document_goes_or_says_something_else(tmp_path: Path) -> None:
 
 def test_what_diff_says_of_a_login_that_goes_is_no_silence(tmp_path: Path) -> None:
     tree(tmp_path)
-    assert script(JUDGED, str(tmp_path), "{}") == []
+    assert judged((tmp_path, {})) == [[]]
 
 
 def test_silence_about_a_login_that_goes_is_a_failure(tmp_path: Path) -> None:
     tree(tmp_path)
-    failures = script(JUDGED, str(tmp_path), '{"objects": []}')
+    (failures,) = judged((tmp_path, {"objects": []}))
     assert "silence, SecurityPolicy: gone: SecurityPolicy is in force no longer" in failures
 
 
 def test_a_login_that_goes_is_not_as_before(tmp_path: Path) -> None:
     tree(tmp_path)
     sworn = [{"environment": name, "as_before": True, "unknown": [], "changes": []} for name in ("one", "default")]
-    failures = script(JUDGED, str(tmp_path), json.dumps({"objects": [{}], "requests": sworn}))
+    (failures,) = judged((tmp_path, {"objects": [{}], "requests": sworn}))
     assert "as before, SecurityPolicy: gone: SecurityPolicy asks no longer" in failures
 
 
@@ -124,26 +133,30 @@ CLOSED = manifest(
 SWORN = [{"environment": name, "as_before": True, "unknown": [], "changes": []} for name in ("one", "default")]
 
 
-@pytest.mark.parametrize(
-    ("gate", "failures"),
-    [
-        (rule("{}"), {"as before, AuthorizationPolicy: gone: a request"}),
-        (rule("{action: DENY, rules: [{}]}"), {"as before, AuthorizationPolicy: gone: a request"}),
-        (rule("{rules: [{from: [{source: {namespaces: [a]}}]}]}"), {"as before, AuthorizationPolicy: gone: a request"}),
-        (rule("{rules: [{}]}"), set()),
-        (rule("{action: AUDIT, rules: [{}]}"), set()),
-        (CLOSED, {"no connection, NetworkPolicy: gone"}),
-    ],
+AS_BEFORE = {"as before, AuthorizationPolicy: gone: a request"}
+GATES: tuple[tuple[str, set[str]], ...] = (
+    (rule("{}"), AS_BEFORE),
+    (rule("{action: DENY, rules: [{}]}"), AS_BEFORE),
+    (rule("{rules: [{from: [{source: {namespaces: [a]}}]}]}"), AS_BEFORE),
+    (rule("{rules: [{}]}"), set()),
+    (rule("{action: AUDIT, rules: [{}]}"), set()),
+    (CLOSED, {"no connection, NetworkPolicy: gone"}),
 )
-def test_what_is_let_in_otherwise_is_not_as_before(tmp_path: Path, gate: str, failures: set[str]) -> None:
-    place = tree(tmp_path)
+
+
+def test_what_is_let_in_otherwise_is_not_as_before(tmp_path: Path) -> None:
     meshed = labelled("shop", "{istio-injection: enabled}"), deployment("shop", "shop"), deployment("other", "shop")
-    (place / "all.yaml").write_text("---".join((*meshed, service("shop", more="selector: {app: shop}"))), "utf-8")
-    (place / "login.yaml").write_text(gate.lstrip(), encoding="utf-8")
-    kinds = "AuthorizationPolicy", "NetworkPolicy"
-    assert script(JUDGED, str(tmp_path), "{}", *kinds) == []
+    roots = [tmp_path / str(number) for number in range(len(GATES))]
+    for root, (gate, _) in zip(roots, GATES, strict=True):
+        place = tree(root)
+        (place / "all.yaml").write_text("---".join((*meshed, service("shop", more="selector: {app: shop}"))), "utf-8")
+        (place / "login.yaml").write_text(gate.lstrip(), encoding="utf-8")
     said = {"objects": [{}], "requests": SWORN}
-    assert {each for each in script(JUDGED, str(tmp_path), json.dumps(said), *kinds) if "gone" in each} == failures
+    asked = [(root, each) for each in ({}, said) for root in roots]
+    found = judged(*asked, kinds=("AuthorizationPolicy", "NetworkPolicy"))
+    assert found[: len(GATES)] == [[]] * len(GATES)
+    gone = [{each for each in failures if "gone" in each} for failures in found[len(GATES) :]]
+    assert gone == [failures for _, failures in GATES]
 
 
 RENAMED = """

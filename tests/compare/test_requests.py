@@ -689,7 +689,7 @@ def test_a_delegation_that_goes_closes_the_host(narrowed: str, tmp_path: Path) -
     assert ("closed", "shop.example.com, every request") in said(found)
 
 
-OFFICE = "{action: Allow, principal: {clientCIDRs: [CIDRS]}}"
+LISTED = "{action: Allow, principal: {clientCIDRs: [CIDRS]}}"
 LISTS = {
     "fewer addresses": ("Deny", "10.0.0.0/8, 198.51.100.0/24", "Deny", "10.0.0.0/8"),
     "closed by default": ("Allow", "10.0.0.0/8", "Deny", "10.0.0.0/8"),
@@ -709,7 +709,7 @@ def test_what_a_gateway_turns_away_earlier_is_turned_away_still(tmp_path: Path, 
     """The proxies of the pods are not asked about what a Gateway refuses: their policies stand."""
 
     def world(default: str, networks: str) -> tuple[str, ...]:
-        lists = f"authorization: {{defaultAction: {default}, rules: [{OFFICE.replace('CIDRS', networks)}]}}"
+        lists = f"authorization: {{defaultAction: {default}, rules: [{LISTED.replace('CIDRS', networks)}]}}"
         return (
             *(CLASS, EDGE, web(), service("app", more="selector: {app: app}"), deployment("app", "shop")),
             labelled("shop", "{istio-injection: enabled}"),

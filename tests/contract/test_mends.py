@@ -14,7 +14,7 @@ import pytest
 
 from policylint.catalog.content import ReadSet
 from policylint.checks import route_without_authentication, shadowed_route_match
-from policylint.compare import connections, opened
+from policylint.compare import opened
 from policylint.compare.requests import answers, changes
 from policylint.explain.unseen import UnseenActing, UnseenWords
 from policylint.implementations.istio import Istio
@@ -212,11 +212,6 @@ IN_CHANGES: Mapping[str, tuple[str, str, Patch]] = {
         "a Service whose pods a network policy cuts off has no selector",
         "what does it open",
         _of(Trace, "unsettled", ""),
-    ),
-    "pods that nobody saw cannot lose their isolation": (
-        "the network policy that cuts off pods that nobody saw is deleted",
-        "how bad is it",
-        _of(connections, "_is_known", lambda end: end.role == "workload"),
     ),
     "nothing takes the place of a login but a certificate": (
         "a login goes and a client certificate comes",

@@ -26,7 +26,8 @@ SECONDS = 10
 MEGABYTES = 500
 """Memory of a child beyond what it begins with."""
 PATIENCE = 12 * SECONDS
-"""Seconds without a new input after which a child is killed: it hangs where no Python code is run."""
+"""Seconds without a new input after which a child is killed: it hangs where no Python code is run. An input that may
+take more CPU time has as much more of them: other processes have their share of the machine."""
 PACKAGE = f"{os.sep}policylint{os.sep}"
 
 
@@ -129,6 +130,7 @@ class Campaign:
         """Return what a child says, and wait for its end; it is killed when it stands still."""
         os.set_blocking(read, False)
         text, seen, since = b"", -1, time.monotonic()
+        patience = PATIENCE * max(1, getattr(self.attempt, "seconds", SECONDS) / SECONDS)
         while True:
             try:
                 piece = os.read(read, 1 << 20)
@@ -136,7 +138,7 @@ class Campaign:
                 at: int = struct.unpack("q", self.counter[:8])[0]
                 if at != seen:
                     seen, since = at, time.monotonic()
-                if time.monotonic() - since > PATIENCE:
+                if time.monotonic() - since > patience:
                     os.kill(child, signal.SIGKILL)
                 time.sleep(0.02)
                 continue

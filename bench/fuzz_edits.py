@@ -47,7 +47,7 @@ Edit = tuple[str, "re.Pattern[str]", "str | Callable[[re.Match[str]], str]"]
 LINES: tuple[Edit, ...] = tuple(
     (words, re.compile(pattern), other)
     for words, pattern, other in (
-        ("a target", r"(targetRefs?:\s*\n(?:\s+.*\n)*?\s+(?:- )?name:\s*)([\w.-]+)", r"\1\2x"),
+        ("a target", r"(targetRefs?:[ \t]*\n(?:[ \t]+\S.*\n)*?[ \t]+(?:- )?name:[ \t]*)([\w.-]+)", r"\1\2x"),
         ("a section", r"(sectionName:\s*)([\w.-]+)", r"\1other"),
         ("a host", r"((?:hostnames?|host|hosts):\s*\n?\s*-?\s*)[\"']?([\w*.${}-]+\.[\w.${}-]+)[\"']?", r"\1x-\2"),
         ("a port", r"(\bport:\s*)(\d+)", r"\g<1>9999"),

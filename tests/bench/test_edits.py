@@ -84,7 +84,12 @@ def tree(root: Path) -> Path:
 def script(text: str, *arguments: str) -> Any:
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{BENCH}{os.pathsep}{BENCH.parent}"}
     done = subprocess.run(
-        [sys.executable, "-c", text, *arguments], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", text, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -103,6 +108,16 @@ def test_a_document_goes_or_says_something_else(tmp_path: Path) -> None:
     assert "name: shopx" in made["a target"]["login.yaml"]
     assert "basicAuth" not in made["no basicAuth"]["login.yaml"]
     assert made.keys() == {"gone", "a target", "no basicAuth", "no targetRefs"}
+
+
+def test_a_list_of_targets_without_names_is_edited_at_once(tmp_path: Path) -> None:
+    place = tree(tmp_path)
+    selected = "\n".join(
+        f"    - kind: HTTPRoute{number}\n      group: gateway.networking.k8s.io" for number in range(40)
+    )
+    text = f"apiVersion: v1\nkind: SecurityPolicy\nmetadata: {{name: a}}\nmetadata:\nspec:\n  targetRefs:\n{selected}\n"
+    (place / "login.yaml").write_text(text, encoding="utf-8")
+    assert script(EDITED, str(place))[1].keys() == {"gone", "no targetRefs"}
 
 
 def test_what_diff_says_of_a_login_that_goes_is_no_silence(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def _field(state: PolicyState, own: Declared, field: str) -> Iterator[Finding]:
     classes = (settings.authentication, settings.authorization, settings.protection)
     alike = next((fields for fields in classes if field in fields), ())
     for other in above:
-        meant = [name for declared in other.declared for name in declared.proper if name in alike]
+        meant = [name for name in alike if any(name in declared.proper for declared in other.declared)]
         if meant:
             yield _finding(state, own, field, other, meant)
             return

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.checks import run
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, WORLD, lint, only, policy, route, rules
 
@@ -286,3 +287,32 @@ def test_stated_defaults_that_give_way_do_what_they_are_for(
     said = [each for each in found if each.rule == "GWP203" and "infra/wide has" in each.message]
     assert [each.severity for each in said] == ([severity] if severity else [])
     assert all((each.severity == "note") == ("it still " in each.help[0]) for each in said)
+
+
+LOGIN = (
+    "oauth2: {backendRef: {name: id, port: 443}, issuerURI: 'https://id.example.com', redirectURI: "
+    "'https://shop.example.com/oauth2', credentials: {clientID: shop, clientSecretRef: {name: login}}}"
+)
+
+
+@pytest.mark.parametrize("settings", [("oauth2", "apiKeyAuth"), ("apiKeyAuth", "oauth2")])
+def test_what_another_policy_sets_is_named_in_one_order(settings: tuple[str, str]) -> None:
+    """How a policy is written down changes no word of a finding, by which it is known again."""
+    bodies = {
+        "oauth2": "oauth2: {extensionRef: {name: login}}",
+        "apiKeyAuth": "apiKeyAuth: {disable: {}, keySources: []}",
+    }
+    kind = "gateway.kgateway.dev/v1alpha1", "TrafficPolicy"
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller="kgateway.dev/kgateway"),
+        worlds.gateway(),
+        worlds.route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+        worlds.service(),
+        worlds.policy(*kind, "login", "Gateway/edge", ", ".join(map(bodies.__getitem__, settings)), "infra"),
+        worlds.manifest("gateway.kgateway.dev/v1alpha1", "GatewayExtension", "login", "infra", f"spec: {{{LOGIN}}}"),
+        worlds.manifest("v1", "Secret", "login", "infra", "stringData: {client-secret: example}"),
+        worlds.service("id", "infra", ports="[{name: https, port: 443}]"),
+        worlds.policy(*kind, "no-login", "HTTPRoute/checkout", "extAuth: {disable: {}}", "shop"),
+    )
+    (found,) = run(simulation, select={"GWP207"})
+    assert found.message.endswith("TrafficPolicy infra/login sets apiKeyAuth and oauth2")

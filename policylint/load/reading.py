@@ -231,7 +231,7 @@ def _is_network_policy(document: Document) -> bool:
 
 def _is_settled(document: Document) -> bool:
     """Return whether an object is of a kind whose controllers have their settings in ConfigMaps."""
-    return isinstance(document.value, dict) and document.value.get("kind") in SETTLED
+    return isinstance(document.value, dict) and str(document.value.get("kind")) in SETTLED
 
 
 def _second_pass(

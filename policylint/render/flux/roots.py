@@ -148,7 +148,9 @@ def _with_shared(
     synced = {directory for directories in groups.values() for directory in directories}
     asking = {each.path: each.source for each in candidates if each.path in synced and _deploys_itself(each, tree)}
     made: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for path, manifest in live_manifests(tree, lambda body: body.get("kind") in _SOURCES) if len(asking) > 1 else ():
+    for path, manifest in (
+        live_manifests(tree, lambda body: str(body.get("kind")) in _SOURCES) if len(asking) > 1 else ()
+    ):
         if manifest.kind in _SOURCES:
             made[manifest.kind, manifest.name].update(synced.intersection(directories_above(path)))
     shared = {}

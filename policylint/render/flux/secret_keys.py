@@ -22,7 +22,7 @@ def secret_keys(tree: Tree, name: str) -> frozenset[str]:
             continue
         for document in read(data, tree.shown(path)).documents:
             body = mapping(document.value)
-            if body.get("kind") in KINDS:
+            if str(body.get("kind")) in KINDS:
                 made, its_keys = _made(body)
                 # One whose own name is to be filled in is another one where its keys are no names of variables.
                 if made == name or (filled_in(made, name) is not None and all(map(is_variable, its_keys))):

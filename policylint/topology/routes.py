@@ -81,6 +81,11 @@ def rules(route: Resource) -> list[Rule]:
     return route.once(_rules)
 
 
+def rule_at(route: Resource, index: int) -> Rule | None:
+    """Return the rule at a place of the list, None where something else stands there."""
+    return next((rule for rule in rules(route) if rule.number == index), None)
+
+
 def _rules(route: Resource) -> list[Rule]:
     role, parsed, written = f"{route.key.kind}Rule", [], sequence(route.spec.get("rules"))
     named = {text(mapping(value).get("name")) for value in written}

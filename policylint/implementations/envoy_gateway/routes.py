@@ -30,7 +30,7 @@ from policylint.implementations.envoy_gateway.rule_faults import (
 from policylint.model import Resource, World, mapping, sequence, text
 from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology
 from policylint.topology.hostnames import EVERY
-from policylint.topology.routes import Rule, rules
+from policylint.topology.routes import Rule, rule_at, rules
 from policylint.topology.status import RESOLVED
 
 _WITHOUT_IDLE_TIMEOUT = (1, 9)
@@ -139,10 +139,10 @@ def _answers(route: Resource, route_filter: Mapping[str, Any], world: World) -> 
 
 def is_processed(backend: BackendState, route: Resource, world: World) -> bool:
     """Tell whether the controller comes to a backend: not behind an answer, nor in a rule left out."""
-    if backend.role != "RequestMirror":
-        return not drops(route, rules(route)[backend.rule])
-    number = backend.pointer[4]
-    return isinstance(number, int) and number < _looked_at(route, rules(route)[backend.rule], world)
+    rule, number = rule_at(route, backend.rule), backend.pointer[4]
+    if rule is None or backend.role != "RequestMirror":
+        return rule is not None and not drops(route, rule)
+    return isinstance(number, int) and number < _looked_at(route, rule, world)
 
 
 def rule_fault(

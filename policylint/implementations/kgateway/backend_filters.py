@@ -21,7 +21,7 @@ from policylint.policy.paths import ListedPaths, Path
 from policylint.policy.results import Attachment, Group, Target
 from policylint.topology import Topology, whole
 from policylint.topology.extensions import extensions
-from policylint.topology.routes import rules
+from policylint.topology.routes import rule_at, rules
 
 BY_BACKEND = -1
 """In place of the position of a filter of the rule (`Target.filter`)."""
@@ -75,7 +75,8 @@ class BackendFilters:
         if state is None:
             return
         for backend in state.backends:
-            if backend.role == "backend" and rules(state.route)[backend.rule].node == rule:
+            written = rule_at(state.route, backend.rule) if backend.role == "backend" else None
+            if written is not None and written.node == rule:
                 yield whole(backend.wanted), backend.pointer
 
 

@@ -101,6 +101,8 @@ def _end(trace: Trace) -> object:
     ended = trace.outcome
     if ended.unknown or trace.unsettled or trace.authorization == "depends":
         return None
+    if trace.rule is None and not ended.backends:
+        return "no rule takes it"  # whichever error that is
     to = ended.redirect
     return sorted(map(str, ended.backends)), ended.status, to and (to.status, to.scheme, to.host), ended.refused
 

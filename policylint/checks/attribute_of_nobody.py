@@ -31,22 +31,21 @@ def _of_headers(simulation: Simulation) -> Iterator[Finding]:
     told: set[tuple[ResourceKey, str]] = set()
     for each in unset(simulation):
         effective = each.group.effective
-        at, owner = next((at, who) for at, who in effective.owners.items() if at == each.pointer[: len(at)])
-        if (owner, each.header.lower()) not in told:
-            told.add((owner, each.header.lower()))
-            policy = next(attachment.policy for attachment in effective.stack if attachment.key == owner)
+        if (each.owner, each.header.lower()) not in told:
+            told.add((each.owner, each.header.lower()))
+            policy = next(attachment.policy for attachment in effective.stack if attachment.key == each.owner)
             ground = "a policy that was not seen may set it" if simulation.world.unseen else ""
             yield Finding(
                 RULE,
                 "warning",
-                f"{path(at)} of {owner} reads {each.header}, which no policy sets for {each.route}",
-                effective.location_of(at) or policy.name_location,
-                resources=(owner, each.setter, each.route),
+                f"{path(each.leaf)} of {each.owner} reads {each.header}, which no policy sets for {each.route}",
+                effective.location_of(each.leaf) or policy.name_location,
+                resources=(each.owner, each.setter, each.route),
                 label=f"{each.setter} sets it from tokens for others; here it is what clients write",
                 help=("fix: have the token checked there as well, or read what clients cannot choose",),
                 confidence="assumed" if ground else "certain",
                 ground=ground,
-                field=path(at),
+                field=path(each.leaf),
             )
 
 

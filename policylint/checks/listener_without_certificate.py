@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.checks.kit.challenges import challenges, issuers
+from policylint.checks.kit.challenges import Challenge, challenges, issuers
 from policylint.checks.kit.locations import at
 from policylint.checks.kit.routing import grade, listeners
 from policylint.load.charts import values_of
-from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text, texts
+from policylint.model import Finding, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.simulation import Simulation
 from policylint.simulation.serving import without_tls
@@ -211,12 +211,16 @@ def _watches(values: Mapping[str, Any]) -> bool:
     return given or mapping(values.get("config")).get("enableGatewayAPI") in (True, "true")
 
 
+def _challenges(world: World) -> dict[ResourceKey, list[Challenge]]:
+    """Return the challenges of all issuers by the object for which the Certificate is made."""
+    found: dict[ResourceKey, list[Challenge]] = defaultdict(list)
+    for challenge in (each for issuer in issuers(world) for each in challenges(world, issuer)):
+        if challenge.made_for is not None:
+            found[challenge.made_for].append(challenge)
+    return found
+
+
 def _by_http(holder: Resource, simulation: Simulation) -> bool:
     """Return whether all challenges of an object are answered by a route below this very object."""
-    made = [
-        challenge
-        for issuer in issuers(simulation.world)
-        for challenge in challenges(simulation.world, issuer)
-        if challenge.made_for == holder.key
-    ]
-    return bool(made) and all(each.is_answered_there for each in made)
+    made = simulation.world.once(_challenges).get(holder.key)
+    return bool(made) and all(each.is_answered_there for each in made or ())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import add_grant
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import describe_grant, grade, listeners, unknown_controller
+from policylint.checks.kit.routing import describe_grant, grade, listeners, softened
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.words import count
@@ -33,20 +33,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             finding = _finding(simulation, state.route, refused)
             if finding.confidence == "certain" and not is_seen:
                 finding = finding._replace(confidence="assumed", ground=_UNSEEN)
-            yield _softened(finding, [unknown_controller(simulation, each) for each in gateways])
+            yield softened(finding, simulation, gateways, "asks for a grant")
     for reference in _references(simulation):
         if not reference.granted and reference.wanted.name:
             single = (reference.pointer, reference.wanted, reference.granted is None)
             finding = _finding(simulation, reference.holder, [single])
-            yield _softened(finding, [unknown_controller(simulation, reference.holder.key)])
-
-
-def _softened(finding: Finding, unknown: Sequence[str]) -> Finding:
-    """Return a finding as what is assumed, where no controller in question is known."""
-    if finding.confidence != "certain" or not unknown or not all(unknown):
-        return finding
-    ground = f"{unknown[0]} is not known, and not every controller asks for a grant"
-    return finding._replace(severity="warning", confidence="assumed", ground=ground)
+            yield softened(finding, simulation, [reference.holder.key], "asks for a grant")
 
 
 def _references(simulation: Simulation) -> Iterator[ReferenceState]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import at, path
-from policylint.checks.kit.routing import grade, unknown_controller
+from policylint.checks.kit.routing import grade, softened
 from policylint.model import Finding, Related, Resource
 from policylint.model.words import count
 from policylint.simulation import Simulation
@@ -37,21 +37,20 @@ def _finding(simulation: Simulation, route: Resource, parent: ParentState) -> Fi
     refusing = parent.candidates
     first = next((candidate for candidate in refusing if not candidate.unknown), refusing[0])
     severity, confidence = grade(any(candidate.unknown for candidate in refusing))
-    controller = unknown_controller(simulation, first.node.key) if confidence == "certain" else ""
     several = f" (and {count(len(refusing) - 1, 'more listener')})" if len(refusing) > 1 else ""
-    return Finding(
+    finding = Finding(
         RULE,
-        "warning" if controller else severity,
+        severity,
         f"{route.key} may not attach to {first.node}{several}",
         at(route, parent.pointer, "sectionName", "name"),
         resources=(route.key, parent.wanted),
         label=first.unknown or first.message or "its allowedRoutes does not allow it",
         related=(Related("this listener's `allowedRoutes` decides", first.holder.location(*first.pointer)),),
         help=("fix: allow the route in the listener's `allowedRoutes`, or attach it to another listener",),
-        confidence="assumed" if controller else confidence,
-        ground=f"{controller} is not known, and not every controller asks this" if controller else "",
+        confidence=confidence,
         field=path(parent.pointer),
     )
+    return softened(finding, simulation, [first.node.key], "asks this")
 
 
 def _listener_set(simulation: Simulation, state: ListenerSetState) -> Finding:

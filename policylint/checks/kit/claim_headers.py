@@ -19,12 +19,14 @@ class Unset(NamedTuple):
     """A header of tokens that a policy reads where no policy sets it.
 
     Args:
+        leaf, owner: the setting that reads it, and the policy that sets that.
         setter: a policy that sets it elsewhere.
         route: one of those where it is not set.
     """
 
     group: Group
-    pointer: Pointer
+    leaf: Pointer
+    owner: ResourceKey
     header: str
     setter: ResourceKey
     route: ResourceKey
@@ -37,7 +39,7 @@ def unset(simulation: Simulation) -> Iterator[Unset]:
     reading = [group for group in simulation.groups if group.kind.headers.get("reads")]
     for group in simulation.groups if reading else ():
         made = [(name.lower(), place) for place, name in _named(group, "claims")]
-        claims |= {name: owner for name, place in made if (owner := _owner(group.effective, place)) is not None}
+        claims |= {name: leaf[1] for name, place in made if (leaf := _leaf(group.effective, place)) is not None}
         names = {name for name, _ in made} | {name.lower() for _, name in _named(group, "sets")}
         for context in group.contexts() if names else ():
             there[context] |= names
@@ -45,8 +47,9 @@ def unset(simulation: Simulation) -> Iterator[Unset]:
         for place, name in _named(group, "reads"):
             setter = claims.get(name.lower())
             lacking = [] if setter is None else _lacking(group, name.lower(), there, simulation.topology)
-            if setter is not None and lacking:
-                yield Unset(group, place, name, setter, min(lacking))
+            leaf = _leaf(group.effective, place)
+            if setter is not None and lacking and leaf is not None:
+                yield Unset(group, *leaf, name, setter, min(lacking))
 
 
 def _named(group: Group, use: str) -> Iterator[tuple[Pointer, str]]:
@@ -54,8 +57,9 @@ def _named(group: Group, use: str) -> Iterator[tuple[Pointer, str]]:
         yield from ((place, name) for place, name in places(group.effective.spec, path, ()) if isinstance(name, str))
 
 
-def _owner(effective: Effective, place: Pointer) -> ResourceKey | None:
-    return next((owner for at, owner in effective.owners.items() if at == place[: len(at)]), None)
+def _leaf(effective: Effective, place: Pointer) -> tuple[Pointer, ResourceKey] | None:
+    """Return the setting that a place is part of, with the policy that it is from."""
+    return next(((at, owner) for at, owner in effective.owners.items() if at == place[: len(at)]), None)
 
 
 def _lacking(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policylint.implementations import implementation
-from policylint.model import Confidence, Resource, ResourceKey, Severity, mapping, sequence, text
+from policylint.model import Confidence, Finding, Resource, ResourceKey, Severity, mapping, sequence, text
 from policylint.model.kinds import OF_WAYPOINTS
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
@@ -28,10 +28,23 @@ def grade(unknown: object, severity: Severity = "error") -> tuple[Severity, Conf
     return ("note", "unknown") if unknown else (severity, "certain")
 
 
-def unknown_controller(simulation: Simulation, gateway: ResourceKey | None) -> str:
+def softened(finding: Finding, simulation: Simulation, gateways: Sequence[ResourceKey], does: str) -> Finding:
+    """Return what is said of Gateways as what is assumed, where nobody here knows what any of their controllers does.
+
+    Args:
+        does: what Gateway API has every controller do: `asks for a grant`.
+    """
+    unknown = [_unknown_controller(simulation, each) for each in gateways]
+    if finding.confidence != "certain" or not unknown or not all(unknown):
+        return finding
+    ground = f"{unknown[0]} is not known, and not every controller {does}"
+    return finding._replace(severity="warning", confidence="assumed", ground=ground)
+
+
+def _unknown_controller(simulation: Simulation, gateway: ResourceKey) -> str:
     """Return the controller that serves a Gateway where nobody here knows what it does; "" where its class was not
     seen, or it is known: what Gateway API has every controller ask is not asked by all."""
-    state = None if gateway is None else simulation.topology.gateway(gateway)
+    state = simulation.topology.gateway(gateway)
     if state is None or simulation.catalog.implementation_of_controller(state.controller):
         return ""
     return state.controller

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from policylint.cel.syntax import Tree, tree
+from policylint.cel.syntax import Tree, levels, tree
 
 _IN_ANY_ORDER = ("&&", "||")
 """Operators whose terms may stand in any order, also where one of them fails.
@@ -49,15 +49,8 @@ def implies(one: Tree, other: Tree) -> bool:
 
 def _is_whole(said: Tree) -> bool:
     """Tell whether a tree holds all that its text says, and is no deeper than what is compared."""
-    level = [said]
-    for _ in range(_DEEPEST):
-        if not level:
-            return True
-        nodes = [node for node in level if isinstance(node, list) and node[0] != "="]
-        if any(node[0] == "unknown" for node in nodes):
-            return False
-        level = [part for node in nodes for part in node[1:]]
-    return False
+    depths = zip(range(_DEEPEST + 1), levels(said), strict=False)
+    return all(depth < _DEEPEST and all(node[0] != "unknown" for node in nodes) for depth, nodes in depths)
 
 
 def _is(said: Tree, operator: str) -> bool:

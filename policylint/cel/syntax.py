@@ -15,7 +15,8 @@ those of shipped rules are stored: a name is a text, everything else a list whos
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any
 
 from policylint.patterns import Pattern
@@ -91,16 +92,17 @@ def tree(text: str) -> Tree | None:
         said = _Parser(text).whole()
     except _SyntaxError:
         return None
-    return said if len(text) <= _DEEPEST or _is_shallow(said) else ["unknown"]
+    is_shallow = len(text) <= _DEEPEST or next(islice(levels(said), _DEEPEST, None), None) is None
+    return said if is_shallow else ["unknown"]
 
 
-def _is_shallow(said: Tree) -> bool:
+def levels(said: Tree) -> Iterator[list[Tree]]:
+    """Yield the operations of a tree by how deep they are, from the top: whoever calls itself at each gets no further
+    than Python's stack."""
     level = [said]
-    for _ in range(_DEEPEST):
-        level = [part for node in level if isinstance(node, list) and node[0] != "=" for part in node[1:]]
-        if not level:
-            return True
-    return False
+    while nodes := [node for node in level if isinstance(node, list) and node[0] != "="]:
+        yield nodes
+        level = [part for node in nodes for part in node[1:]]
 
 
 def free_names(tree: Tree) -> set[str]:

@@ -76,7 +76,7 @@ def both_networks(sides: Sides) -> Both | None:
     from policylint.network.state import Network
 
     former, latter = sides.before.network, sides.after.network
-    rosters = [by_name(network.universe.endpoints[:-2]) for network in (former, latter)]
+    rosters = [by_name(network) for network in (former, latter)]
     rosters[0] = _as_called_after(sides, *rosters)
     specs = [{(policy.key, policy.subject_text): policy for policy in network.policies} for network in (former, latter)]
     changed = frozenset(
@@ -102,9 +102,11 @@ def both_networks(sides: Sides) -> Both | None:
     return Both(networks[0], networks[1], changed)
 
 
-def by_name(ends: Iterable[Endpoint]) -> dict[str, Endpoint]:
-    """Return ends by their names; proxies that may be in several places as they are where they most likely run."""
-    return {str(end): end for end in sorted(ends, key=lambda end: not end.alternative)}
+def by_name(network: Network) -> dict[str, Endpoint]:
+    """Return the ends of a network by their names, but for those that stand for nodes and the API server; proxies that
+    may be in several places as they are where they most likely run."""
+    ends = network.universe.endpoints[:-2]
+    return {name: ends[number] for name, number in network.numbers.items() if number < len(ends)}
 
 
 def _as_called_after(sides: Sides, old: dict[str, Endpoint], new: dict[str, Endpoint]) -> dict[str, Endpoint]:

@@ -172,9 +172,8 @@ class Hops:
     def from_unseen(self, account: str, backend: ResourceKey, port: int | None) -> Way:
         """Return the way of a ServiceAccount with no workload that was seen: known where no policy bears on an end."""
         spaces = ("", account.split("/")[1])
-        policies = () if self.network.universe.facts.idle else self.network.policies
-        sending = (each.key for each in policies if each.key.namespace in spaces and "egress" in each.ways)
-        by, hops = next(sending, None), []
+        sending = (self.network.policies[number].key for number, _ in self.network.directions["egress"])
+        by, hops = next((key for key in sending if key.namespace in spaces), None), []
         for target, protocol, ports in self._pods(backend, port):
             bears = next((entry.policy.key for entry in self.network.entries(target, "ingress")), by)
             because = f"{bears} may stop what {account} sends, which no workload seen here has" if bears else ""

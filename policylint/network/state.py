@@ -109,14 +109,10 @@ class Network:
         )
 
     @cached_property
-    def _directions(self) -> dict[Direction, list[tuple[int, Chosen]]]:
+    def directions(self) -> dict[Direction, list[tuple[int, Chosen]]]:
         """By direction, the policies that say anything of it, with what they select; none where none is enforced."""
-        chosen = enumerate(zip(self.policies, self.subjects, strict=True))
-        known = (
-            []
-            if self.universe.facts.idle
-            else [(policy.ways, number, selected) for number, (policy, selected) in chosen]
-        )
+        policies = () if self.universe.facts.idle else self.policies
+        known = [(policy.ways, number, self.subjects[number]) for number, policy in enumerate(policies)]
         return {way: [(number, selected) for ways, number, selected in known if way in ways] for way in DIRECTIONS}
 
     def _bearing_on(self, subject: int, direction: Direction) -> Sequence[int]:
@@ -128,7 +124,7 @@ class Network:
         if bearing is None:  # for one question the others are not looked at
             bearing = known[subject] = [
                 number * 2 + (selected.sure >> subject & 1)
-                for number, selected in self._directions[direction]
+                for number, selected in self.directions[direction]
                 if selected.maybe >> subject & 1
             ]
         return bearing
@@ -216,7 +212,7 @@ class Network:
         if within is not None:
             pods &= within
         bearing: dict[int, list[int]] = {subject: [] for subject in numbers_of(pods)}
-        for number, selected in self._directions[direction]:
+        for number, selected in self.directions[direction]:
             for certain, subjects in ((1, selected.sure), (0, selected.maybe & ~selected.sure)):
                 for subject in numbers_of(subjects & pods):
                     bearing[subject].append(number * 2 + certain)

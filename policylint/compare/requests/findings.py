@@ -78,13 +78,17 @@ def findings_of_requests(
     everywhere = {
         (loss.kept.purpose, loss.kept.names, _keys(loss)) for loss in lost if loss.rule is None and not loss.new
     }
+    by_policy: dict[ResourceKey, list[RequestChange]] = {}
+    for change in changes if lost else ():
+        for who in change.by:
+            by_policy.setdefault(who.policy, []).append(change)
     for loss, routes in _unseen_losses(sides, environment).items():
         yield _finding(sides, loss, (), sorted(routes))
     for loss, of_loss in lost.items():
         if not loss.new or (loss.kept.purpose, loss.kept.names, _keys(loss)) not in everywhere:
-            owners = set(_keys(loss))
-            rest = [each for each in changes if each not in of_loss and owners & {who.policy for who in each.by}]
-            yield _finding(sides, loss, of_loss, beside=rest)
+            own = set(map(id, of_loss))
+            rest = {id(each): each for key in _keys(loss) for each in by_policy.get(key, ()) if id(each) not in own}
+            yield _finding(sides, loss, of_loss, beside=[*rest.values()])
     yield from filter(None, (_opening(sides, change) for change in openings))
 
 

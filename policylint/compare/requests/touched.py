@@ -111,8 +111,12 @@ def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[Resou
     them; a host that goes from one Gateway to another one is opened there and closed here.
     """
     found: dict[tuple[Door, str], tuple[ResourceKey, str, int | None]] = {}
+    had_at: dict[ResourceKey, set[str]] = {}
+    for door, had in before.items():
+        had_at.setdefault(door[0], set()).update(had)
     for door in after:
-        for hostname in _taken(door, before, after):
+        # a Gateway that served a host already has one more port for it, and takes it from nobody
+        for hostname in _taken(door, after[door] - had_at.get(door[0], set()), before, after):
             others = [other for other, had in before.items() if _is_another(other, door) and hostname in had]
             others.sort(key=lambda other: (other[1] != door[1], other[1] != "https", hostname in after.get(other, ())))
             if others and (others[0][1] == door[1] or None in (others[0][2], door[2])):
@@ -120,18 +124,20 @@ def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[Resou
     return found
 
 
-def _taken(door: Door, before: Serving, after: Serving) -> set[str]:
-    """Return the hosts that a door has come to serve, under a wider pattern those that another door has lost to it."""
-    # a Gateway that served a host already has one more port for it, and takes it from nobody
-    exact = after[door].difference(*(had for other, had in before.items() if other[0] == door[0]))
-    wide = [hostname for hostname in exact if not is_exact(hostname)]
+def _taken(door: Door, new: set[str], before: Serving, after: Serving) -> set[str]:
+    """Return the hosts that a door has come to serve, under a wider pattern those that another door has lost to it.
+
+    Args:
+        new: what it serves and no door of its Gateway has served.
+    """
+    wide = [hostname for hostname in new if not is_exact(hostname)]
     lost = (
         hostname
         for other, had in before.items()
         if wide and other[1] == door[1] and _is_another(other, door)
         for hostname in had - after.get(other, set())
     )
-    return {hostname for hostname in exact if hostname} | {
+    return {hostname for hostname in new if hostname} | {
         hostname
         for hostname in lost
         if hostname

@@ -90,7 +90,7 @@ def changes(sides: Sides, found: Sequence[ConnectionChange], names: Names, names
         namespaces: only connections from or to these.
     """
     networks = sides.after.network, sides.before.network
-    ends = by_name(end for network in networks[::-1] for end in network.universe.endpoints)
+    ends = {name: end for network in reversed(networks) for name, end in by_name(network).items()}
     roles: dict[str, list[tuple[int, bool]]] = {}
     for number, change in enumerate(found):
         for is_source, its_ends in ((True, change.sources), (False, change.targets)):

@@ -25,7 +25,8 @@ _ORDER_OF_EXPRESSIONS_LAST: Final = {"Exact": 2, PREFIX: 1, EXPRESSION: 0}
 _LONG: Final = " " * 4_096
 FOREIGN: Final = "${an expression of another engine}"
 """The type of an expression that a proxy understands and RE2 does not: what it matches is not known."""
-
+CHANCE: Final = "${which of two comes first}"
+"""The type of a condition that nothing settles, which says why: that of a request which two rules of one rank take."""
 
 SLASHED: Final = "slashed"
 """The field of an entry that is answered with a redirect to a path with a slash at its end: to this one."""
@@ -66,12 +67,13 @@ class Term(NamedTuple):
     def miss(self, value: str | None) -> Miss | None:
         """Return why a value does not satisfy it; None where it does."""
         taken = self.predicate.takes(value)
-        is_open = self.fault == FOREIGN and (taken is not False or not self.predicate.is_expression)
+        is_open = self.fault in (FOREIGN, CHANCE) and (taken is not False or not self.predicate.is_expression)
         if taken is not self.negated and taken is not None and not is_open:
             return None
         near = _alike(self.predicate.value, value) if value is not None and self.what == "path" else 0.0
         if is_open:
-            return Miss(self.what, self.needs, near, "such a condition is not evaluated here")
+            why = self.predicate.value if self.fault == CHANCE else "such a condition is not evaluated here"
+            return Miss(self.what, self.needs, near, why)
         if is_symbolic(self.fault) and self.fault != FOREIGN:
             return Miss(self.what, self.needs, near, f"the type of a match on its {self.what} stands in a variable")
         if taken is None:

@@ -223,7 +223,8 @@ RULES: dict[str, RuleEntry] = {
         either(
             any_policy,
             any_route,
-            has("Application", "HTTPProxy", "Ingress", "KongClusterPlugin", "KongPlugin", "Middleware", "TLSOption"),
+            has("Application", "HTTPProxy", "Ingress", "IngressRoute", "KongClusterPlugin", "KongPlugin", "Middleware"),
+            has("TLSOption"),
         ),
     ),
     "GWP527": RuleEntry("changes_not_synced", has("Application")),

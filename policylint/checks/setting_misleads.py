@@ -15,7 +15,7 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present, routes_served
 from policylint.checks.kit.waiting import EndedEarly, cuts
 from policylint.documents import Pointer
-from policylint.doors.peculiar import BY_HOST, LISTING
+from policylint.doors.peculiar import BY_HOST, BY_PRIORITY, LISTING
 from policylint.implementations import implementation
 from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
@@ -48,6 +48,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield from _unasking(simulation)
     if simulation.world.of_kind(*BY_HOST):
         yield from _not_of_the_host(simulation)
+    if simulation.world.of_kind(*BY_PRIORITY):
+        yield from _in_no_order(simulation)
     yield from map(partial(_stopping, simulation), stops(simulation))
     states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
     names = {state.kind.implementation for state in states}
@@ -139,6 +141,33 @@ def _unasking(simulation: Simulation) -> Iterator[Finding]:
             label=f"without the certificate of an authority {vendor.name} leaves the check out",
             help=("fix: put the certificate of the authority that signs those of clients into the Secret",),
             field=path(("metadata", "annotations", annotation)),
+        )
+
+
+def _in_no_order(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the rules that are meant to come before or after another one, and have its priority."""
+    from policylint.doors.traefik import unordered
+
+    told = set()
+    for tie in unordered(simulation.world):
+        first, second = tie.first, tie.second
+        if (str(first), str(second)) in told:
+            continue
+        told.add((str(first), str(second)))
+        pointer = ("spec", "routes", first.number)
+        stated = value_at(first.ingress.body, (*pointer, "priority"))
+        field = "priority" if stated else "match"
+        other = ("spec", "routes", second.number)
+        yield Finding(
+            RULE,
+            "warning",
+            f"{first} and {second} take the same requests, and nothing says which of them comes first",
+            first.ingress.location(*pointer, field),
+            resources=tuple(dict.fromkeys((first.ingress.key, second.ingress.key))),
+            label=f"both have priority {first.rank}{'' if stated else ', the length of their rules'}: chance decides",
+            related=(Related("the other rule", second.ingress.location(*other)),),
+            help=("fix: give the one that is to come first a higher `priority`",),
+            field=path((*pointer, field)),
         )
 
 

@@ -45,6 +45,9 @@ TLS_ENDS = (OWN_GATEWAY, ("projectcontour.io", "HTTPProxy"))
 BY_HOST = ("traefik.io", "TLSOption")
 """A kind whose objects hold for hosts, whichever of the routes for these names them."""
 
+BY_PRIORITY = ("traefik.io", "IngressRoute")
+"""A kind whose rules come in an order of numbers, which may be equal."""
+
 
 @lru_cache(maxsize=64)
 def proxies(world: World, gateway: Resource) -> tuple[Resource, ...]:

@@ -7,14 +7,15 @@ rule that names an object of another namespace: traefik/traefik#8380, #11517, #1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, demanded
-from policylint.doors.traefik_rules import Hosts, Matcher, alternatives
+from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
+from policylint.doors.traefik_ties import Router, Tie, placed, ties
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -48,7 +49,7 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
         holder = made_of(routes[0], {}, {}, _DOOR)
         crossing = _allows_crossing(world)
         hosts = Hosts(_written(routes))
-        rules = [rule for route in routes for rule in _rules(world, route, hosts, crossing=crossing)]
+        rules = list(_rules(world, list(_routers(world, crossing=crossing)), hosts))
         openings = tuple(ENTRY_POINTS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
 
@@ -89,6 +90,16 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
                         (key,),
                         then=_UNROUTED,
                     )
+
+
+def unordered(world: World) -> Iterator[Tie]:
+    """Yield the rules that surely take requests of another one with the priority that both state, or their length."""
+    routes = world.of_kind(*KIND)
+    hosts = Hosts(_written(routes))
+    for tie in ties(list(_routers(world, crossing=_allows_crossing(world))), hosts):
+        told = [host for host, match in tie.found if host and not is_doubted(match)]
+        if told and not tie.first.unknown and not tie.second.unknown:
+            yield tie
 
 
 def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
@@ -211,26 +222,38 @@ def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
     return ""
 
 
-def _rules(world: World, ingress: Resource, hosts: Hosts, *, crossing: bool | None) -> Iterator[DoorRule]:
+def _routers(world: World, *, crossing: bool | None) -> Iterator[Router]:
+    """Yield the rules of all objects, in order; of two that read alike in one object the later one alone is there.
+
+    Source: traefik/traefik, pkg/provider/kubernetes/crd/kubernetes_http.go: routers are called after what they match.
+    """
+    for ingress in world.of_kind(*KIND):
+        found: dict[str, Router] = {}
+        for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+            crossed = "" if crossing else _crosses(world, ingress, route)
+            if crossed and crossing is False:
+                continue
+            written = text(route.get("match"))
+            priority = route.get("priority")
+            rank = priority if isinstance(priority, int) and priority else len(written)
+            body, asked = _body(world, ingress, route, number)
+            read = alternatives(written) or [(Matcher("?", (written,)),)]
+            openings = tuple(_openings(world, ingress))
+            found[written] = Router(ingress, number, rank, read, openings, body, asked, _may_cross(crossed))
+        yield from found.values()
+
+
+def _rules(world: World, routers: Sequence[Router], hosts: Hosts) -> Iterator[DoorRule]:
     options = world.once(TlsOptions)
-    for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
-        crossed = "" if crossing else _crosses(world, ingress, route)
-        if crossed and crossing is False:
-            continue
-        written = text(route.get("match"))
-        priority = route.get("priority")
-        rank = priority if isinstance(priority, int) and priority else len(written)
-        body, asked = _body(world, ingress, route, number)
-        pointer: Pointer = ("spec", "routes", number)
-        for further, matchers in enumerate(alternatives(written) or [(Matcher("?", (written,)),)]):
-            of_hosts = list(hosts.matches(matchers))
-            for host, match in of_hosts:
-                name = f"route-{number}.{further}" + (" of other hosts" if match != of_hosts[0][1] else "")
-                said = {**body, "matches": [match], "precedence": (rank, 0, 0, 0, 0)}
-                for point, opening in _openings(world, ingress):
-                    of_host = options.guards(point, host) if opening.scheme == "https" else ()
-                    wanted = (*asked, *of_host)
-                    yield DoorRule(ingress, opening, host, name, said, pointer, wanted, _may_cross(crossed))
+    for router, place, further, found in placed(routers, hosts):
+        pointer: Pointer = ("spec", "routes", router.number)
+        for host, match in found:
+            name = f"route-{router.number}.{further}" + (" of other hosts" if match != found[0][1] else "")
+            said = {**router.body, "matches": [match], "precedence": (place, 0, 0, 0, 0)}
+            for point, opening in router.openings:
+                of_host = options.guards(point, host) if opening.scheme == "https" else ()
+                wanted = (*router.asked, *of_host)
+                yield DoorRule(router.ingress, opening, host, name, said, pointer, wanted, router.unknown)
 
 
 def _may_cross(crossed: str) -> str:

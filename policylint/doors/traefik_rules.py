@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.doors.lowered import plain, searched
-from policylint.matches import FOREIGN
+from policylint.matches import CHANCE, FOREIGN
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.regex import expression
@@ -105,8 +105,29 @@ class Hosts:
         return None if is_within and _pattern_of(name) not in self._names else not taken
 
 
-def _doubted(match: Mapping[str, Any], why: str) -> dict[str, Any]:
-    return {**match, "also": [*match.get("also", ()), {"of": "path", "type": FOREIGN, "value": why}]}
+def _doubted(match: Mapping[str, Any], why: str, kind: str = FOREIGN) -> dict[str, Any]:
+    return {**match, "also": [*match.get("also", ()), {"of": "path", "type": kind, "value": why}]}
+
+
+def is_doubted(match: Mapping[str, Any]) -> bool:
+    """Return whether it is not known which requests a match takes, or whether any."""
+    kinds = [condition["type"] for condition in match.get("also", ())]
+    return FOREIGN in kinds or kinds.count(EXPRESSION) > 0
+
+
+def by_chance(match: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """Return a match of requests of which nothing settles whether its rule has them."""
+    return _doubted(match, why, CHANCE)
+
+
+def names_of(matchers: Sequence[Matcher]) -> frozenset[str]:
+    """Return the only hosts for which all of some matchers may hold; none where they may be more than names."""
+    plain_names = (
+        {name for name in _hosts_of(matcher) if name[:1] not in ("~", "*")}
+        for matcher in matchers
+        if matcher.name in _OF_HOSTS and not matcher.negated
+    )
+    return frozenset(next((names for names in plain_names if names), ()))
 
 
 def _hosts_of(matcher: Matcher) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from policylint.simulation.serving import assumed, attached, closed_listeners, n
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
+from policylint.topology.routes import HOSTNAME_KINDS
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder
@@ -330,18 +331,22 @@ class Tracer:
             catalog = self.simulation.catalog
             if chosen.status == 404 and catalog.has_one_table(implementation_of(gateway, catalog) or ""):
                 chosen = select(self._at_proxy(gateway), request, self._closed, one_table=True)
-            if chosen.others and request.scheme in self._ranking(gateway).by.hosts_of_port:
+            guessed = chosen.listener is not None and may_be(request.sni or request.host, chosen.listener.hostname)
+            if chosen.others and (guessed or request.scheme in self._ranking(gateway).by.hosts_of_port):
                 chosen = self._by_routes(chosen, request.host)
             self._selections[place] = chosen
         return self._selections[place]
 
     def _by_routes(self, chosen: Selection, host: str) -> Selection:
-        """Choose among the listeners of a port the one with the route for the narrowest host that serves a request."""
+        """Choose among the listeners of a port the one with the route for the narrowest host that serves a request.
+
+        So it is where hosts belong to ports, and where variables stand for the hosts of listeners: routes name theirs.
+        """
         fitting = [listener for listener in (chosen.listener, *chosen.others) if listener is not None]
 
         def narrowest(listener: ListenerState) -> tuple[int, int]:
-            matches = self._at_host(listener, "HTTPRoute", host).matches
-            return max((specificity(match.hostname) for match in matches), default=_NOTHING)
+            served = self.serving(listener, host, *HOSTNAME_KINDS)
+            return max((specificity(name) for _, _, names in served for name in names), default=_NOTHING)
 
         best = max(fitting, key=narrowest)
         return chosen._replace(listener=best, others=tuple(each for each in fitting if each is not best))

@@ -7,7 +7,7 @@ for ever at a listener of HTTPS: where it stands is plain HTTP, and what names a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from policylint.model import Node, ResourceKey, mapping, sequence
@@ -65,17 +65,21 @@ class OutOfSight:
         found = self.at(gateway, request.scheme, request.port)
         return [(state, node) for state, node in found if state.route.key.kind == kind]
 
-    def rivals(self, naming: Naming, request: Request, fitting: Sequence[RuleCandidate]) -> Iterator[RuleCandidate]:
-        """Yield the rules that take the request instead of the first one, where another listener takes it."""
+    def rivals(
+        self, naming: Naming, request: Request, first: RuleCandidate, others: Iterable[RuleCandidate]
+    ) -> Iterator[RuleCandidate]:
+        """Yield those of some matches that count instead of the first one where another listener takes a request.
+
+        Whether they take this one is not asked: others that the first one takes they may take.
+        """
         sections: dict[ResourceKey, set[str]] = defaultdict(set)
         for state, node in naming:
             sections[state.route.key].add(node.section)
-        first = fitting[0]
         here = sections[first.route.key]
         if "" in here:
             return
         is_plain = request.scheme == "http" and any(node.key in self._plain for _, node in naming)
-        for other in fitting[1:]:
+        for other in others:
             if other.route.key != first.route.key and sections[other.route.key] - here - ({""} if is_plain else set()):
                 yield other
 

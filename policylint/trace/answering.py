@@ -108,7 +108,7 @@ class Responder:
             if below is None:
                 return candidate, self._backends(trace, candidate, state, message, port)
             candidates = [found for of_reference in below for found in of_reference]
-            start = start._replace(questions=(*start.questions, *_questions(candidates, start.request)))
+            start = start._replace(questions=(*start.questions, *telling_apart(candidates, start.request)))
             trace = trace._replace(questions=start.questions)
             takers = ordered(candidates)
             if why := doubt(candidates, takers):
@@ -375,7 +375,7 @@ class Responder:
         ]
 
 
-def _questions(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RequestQuestion]:
+def telling_apart(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RequestQuestion]:
     """Yield what tells apart which of some matches takes a request."""
     conditions = chain.from_iterable(candidate.match.conditions for candidate in candidates)
     for name, predicate in dict.fromkeys((condition.name, condition.predicate) for condition in conditions):

@@ -29,7 +29,7 @@ from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.routes import HOSTNAME_KINDS
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
-from policylint.trace.answering import Responder
+from policylint.trace.answering import Responder, telling_apart
 from policylint.trace.backends import BackendTls, taken_for_granted
 from policylint.trace.considered import (
     ambiguous,
@@ -405,13 +405,15 @@ class Tracer:
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
         naming = self.out_of_sight.naming(gateway, request, kind)
         served = list({each.route.key: (each.route, each.hostnames) for each, _ in naming}.values())
-        everywhere = ordered(rule_candidates(served, request, self._narrowing, grpc=request.grpc))
-        fitting = everywhere if among is None else ordered(tried(among, request))
+        everywhere = list(rule_candidates(served, request, self._narrowing, grpc=request.grpc))
+        fitting = ordered(everywhere if among is None else tried(among, request))
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
             return start._replace(outcome=Outcome(unknown=True, reason=reason))
         winner = fitting[0]
-        if other := next(self.out_of_sight.rivals(naming, request, [winner, *everywhere]), None):
+        rivals = list(self.out_of_sight.rivals(naming, request, winner, everywhere))
+        start = start._replace(questions=tuple(telling_apart(rivals, request)))
+        if other := next(iter(ordered(rivals)), None):
             reason = (
                 f"{gateway} was not seen: one listener leads to {winner.route.key}, another one to {other.route.key}"
             )

@@ -11,6 +11,7 @@ from policylint.reach import doors, entries, ways_in
 from policylint.report.reach import Question, find
 from policylint.trace import Request, Tracer
 from tests.compare.repositories import diff
+from tests.reach.test_agreement import disagreements
 from tests.worlds import GATEWAY_API, gateway, gateway_class, route, service, simulated
 
 HOST = "shop.example.com"
@@ -78,6 +79,46 @@ def test_what_is_not_known_of_one_request_is_not_known_of_all_like_it() -> None:
     world = serving(at("one"), "one", "one"), serving(at("two"), "two", "two"), service("one"), service("two")
     (way,) = ways_in(Tracer(simulated(*world)), next(entries(Tracer(simulated(*world)))))
     assert way.trace.outcome.unknown
+
+
+@pytest.mark.parametrize(
+    "rival",
+    [
+        "headers: [{name: x-team, value: a}]",
+        "method: GET",
+        "queryParams: [{name: page, value: '1'}]",
+        "path: {type: RegularExpression, value: '/a+'}",
+        "path: {type: PathPrefix, value: /a/b}, headers: [{name: x-team, value: a}]",
+    ],
+)
+@pytest.mark.parametrize("first", ["path: {type: PathPrefix, value: /a}", "path: {type: Exact, value: /a/b}"])
+def test_where_another_listener_takes_a_part_of_a_rule_the_rest_is_certain(rival: str, first: str) -> None:
+    """Whether another rule would take a request hangs on the request, as what policies ask does."""
+    world = simulated(
+        route("one", parents=at("one"), more=rules(f"matches: [{{{first}}}], backendRefs: [{{name: one, port: 80}}]")),
+        route("two", parents=at("two"), more=rules(f"matches: [{{{rival}}}], backendRefs: [{{name: two, port: 80}}]")),
+        *(service("one"), service("two")),
+    )
+    tried, wrong = disagreements(world, 200, mixed=True)
+    assert (tried > 0, wrong) == (True, [])
+
+
+def test_calls_of_one_listener_are_told_apart_as_requests_are() -> None:
+    calls = "rules: [{{matches: [{{{0}}}], backendRefs: [{{name: {1}, port: 80}}]}}]"
+    world = simulated(
+        *(
+            route(name, parents=at(name), kind="GRPCRoute", more=f"hostnames: [{HOST}], {calls.format(match, name)}")
+            for name, match in (
+                ("one", "method: {service: pkg.Cart}"),
+                ("two", "headers: [{name: x-team, value: a}]"),
+            )
+        ),
+        *(service("one"), service("two")),
+    )
+    entry = next(entries(Tracer(world)))
+    ends = {way.trace.outcome.unknown for way in ways_in(Tracer(world), entry) if way.trace.request.grpc}
+    assert ends == {True, False}
+    assert disagreements(world, 200, mixed=True)[1] == []
 
 
 def hosts(kind: str) -> str:

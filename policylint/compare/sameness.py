@@ -1,9 +1,11 @@
 """Whether two values say the same, however they are written: `60s` and `1m`, `1Gi` and `1024Mi`, networks in halves,
-blanks at ends, and expressions in fields that hold them: in other quotes, with other blanks, terms in another order."""
+blanks at ends, names of headers in capitals, and expressions in fields that hold them: in other quotes, with other
+blanks, terms in another order."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from policylint.model.quantities import milliseconds, number_of_bytes
@@ -13,6 +15,12 @@ _SUFFIXES = ("k", "M", "G", "i")
 """How quantities end that other ones may equal: `1Gi` is `1024Mi`."""
 _EXPRESSIONS = frozenset({"booleanExpr", "cel", "celExpression", "expression", "matchExpressions", "predicate"})
 """Fields whose texts are expressions of CEL, or of names that `&&` and `||` connect."""
+_NAMING = re.compile(r"header(_?name)?s?$|header_?modifier$|^headersto", re.IGNORECASE)
+"""Fields that name headers, in whatever letters (RFC 9110, section 5.1): `header`, `allowHeaders`, `headersToBackend`,
+`responseHeaderModifier`."""
+_AMONG = frozenset({"add", "append", "overwrite", "remove", "request", "response", "set"})
+"""Fields below these that do as well: what is done to headers, and of what."""
+_NAMES = re.compile(r"[\w!#$%&'*+.^`|~-]+( *, *[\w!#$%&'*+.^`|~-]+)*")
 
 
 def same_value(left: Any, right: Any, field: str = "") -> bool:
@@ -35,12 +43,15 @@ def meaning(value: Any, field: str = "") -> Any:
     Args:
         field: the name of the field that holds it.
     """
+    names = _NAMING.search(field) is not None
     if isinstance(value, dict):
-        return {name: meaning(inner, str(name)) for name, inner in value.items()}
+        return _fields(value, field if names else "")
     if isinstance(value, list):
         return _addresses(value) or [meaning(each, field) for each in value]
     if not isinstance(value, str):
         return value
+    if names and _NAMES.fullmatch(value):
+        return value.lower()
     if field in _EXPRESSIONS:
         return _expression(value)
     if field == "rego":
@@ -53,6 +64,21 @@ def meaning(value: Any, field: str = "") -> Any:
     if networks := _addresses([each.strip() for each in value.split(",")]):
         return ",".join(networks)
     return "\n".join(line.rstrip() for line in value.rstrip().split("\n"))
+
+
+def _fields(value: dict[Any, Any], headers: str) -> dict[Any, Any]:
+    """Return the fields of an object; where it is about headers, its keys may name them, and so does `name`.
+
+    Args:
+        headers: the field that names headers and holds the object, "" for another one.
+    """
+    said = {}
+    for key, inner in value.items():
+        name = str(key)
+        if headers:
+            name = headers if name in _AMONG else "header" if name == "name" else "" if "-" in name else name
+        said[str(key).lower() if headers else key] = meaning(inner, name)
+    return said if len(said) == len(value) else {name: meaning(inner) for name, inner in value.items()}
 
 
 def _expression(value: str) -> Any:

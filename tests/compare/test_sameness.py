@@ -87,6 +87,43 @@ def test_an_expression_says_something_else(field: str, left: str, right: str) ->
     assert not same_value({field: left}, {field: right})
 
 
+HEADERS: list[tuple[str, Any, Any]] = [
+    ("headers", [{"name": "X-Team", "value": "A"}], [{"name": "x-team", "value": "A"}]),
+    ("allowHeaders", ["X-A", "Authorization"], ["x-a", "authorization"]),
+    ("headersToBackend", ["X-User"], ["x-user"]),
+    ("responseHeaderModifier", {"set": [{"name": "X-A", "value": "B"}]}, {"set": [{"name": "x-a", "value": "B"}]}),
+    ("requestHeaderModifier", {"remove": ["X-A"]}, {"remove": ["x-a"]}),
+    ("claimToHeaders", [{"header": "X-Sub", "claim": "Sub"}], [{"header": "x-sub", "claim": "Sub"}]),
+    ("customRequestHeaders", {"X-A": "B"}, {"x-a": "B"}),
+    ("headers", {"request": {"set": {"X-A": "B"}}}, {"request": {"set": {"x-a": "B"}}}),
+    ("exposeHeaders", "X-A, X-B", "x-a, x-b"),
+    ("headerName", "X-A", "x-a"),
+]
+OTHER_HEADERS: list[tuple[str, Any, Any]] = [
+    ("headers", [{"name": "x-team", "value": "A"}], [{"name": "x-team", "value": "a"}]),
+    ("headers", [{"name": "x-team", "value": "a"}], [{"name": "x-teams", "value": "a"}]),
+    ("queryParams", [{"name": "Page", "value": "1"}], [{"name": "page", "value": "1"}]),
+    ("cookies", [{"name": "Session"}], [{"name": "session"}]),
+    ("claimToHeaders", [{"header": "x-sub", "claim": "Sub"}], [{"header": "x-sub", "claim": "sub"}]),
+    ("customRequestHeaders", {"X-A-Header": "B"}, {"x-a-header": "b"}),
+    ("customRequestHeaders", {"X-A": "1", "x-a": "2"}, {"X-A": "2", "x-a": "1"}),
+    ("allowHeadersRegex", ["\\D+"], ["\\d+"]),
+    ("header", "Authorization: Basic QQ", "Authorization: Basic qq"),
+]
+
+
+@pytest.mark.parametrize(("field", "left", "right"), HEADERS)
+def test_a_header_has_one_name_in_whatever_letters(field: str, left: Any, right: Any) -> None:
+    assert same_value(left, right, field)
+    assert same_value([{"spec": {field: left}}], [{"spec": {field: right}}])
+
+
+@pytest.mark.parametrize(("field", "left", "right"), OTHER_HEADERS)
+def test_letters_of_all_else_count(field: str, left: Any, right: Any) -> None:
+    assert not same_value(left, right, field)
+    assert not same_value({field: left}, {field: right})
+
+
 WORLD = [
     labelled("infra"),
     labelled("shop"),
@@ -116,6 +153,11 @@ def test_nothing_is_told_of_it(kind: str, before: str, after: str) -> None:
     assert environment.requests is None or not environment.requests.changes
 
 
+def modifier(kind: str, said: str) -> str:
+    """A filter that changes headers."""
+    return f"filters: [{{type: {kind[0].upper()}{kind[1:]}, {kind}: {{{said}}}}}]"
+
+
 def cors(more: str = "") -> str:
     return f"filters: [{{type: CORS, cors: {{allowOrigins: ['https://a.example.com']{more}}}}}]"
 
@@ -134,6 +176,20 @@ RULES = [
     (cors(), cors(", allowCredentials: false, allowMethods: [HEAD, GET, POST]"), True),
     (mirror(), mirror(", percent: 100"), True),
     (mirror(), mirror(", percent: 99"), False),
+    *(
+        (modifier(kind, said.format(before)), modifier(kind, said.format(after)), same)
+        for kind in ("requestHeaderModifier", "responseHeaderModifier")
+        for said in ("set: [{{name: {0}}}]", "add: [{{name: {0}}}]")
+        for before, after, same in (
+            ("X-Tenant, value: A", "x-tenant, value: A", True),
+            ("X-Tenant, value: A", "x-tenant, value: a", False),
+            ("X-Tenant, value: A", "x-tenants, value: A", False),
+        )
+    ),
+    (modifier("requestHeaderModifier", "remove: [X-A]"), modifier("requestHeaderModifier", "remove: [x-a]"), True),
+    (cors(", exposeHeaders: [X-A], allowHeaders: [X-B]"), cors(", exposeHeaders: [x-a], allowHeaders: [x-b]"), True),
+    ("matches: [{headers: [{name: X-A, value: b}]}]", "matches: [{headers: [{name: x-a, value: b}]}]", True),
+    ("matches: [{headers: [{name: X-A, value: b}]}]", "matches: [{headers: [{name: x-a, value: B}]}]", False),
 ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal
 
 from policylint.compare.protection.spec import weakenings
@@ -27,6 +29,7 @@ FILTERS = "filters"
 _TO_BACKENDS = "backendTLS"
 """What doors call TLS between the proxy and the backends."""
 NO_RULE = "404: no matching route"
+_OF_HEADERS = re.compile(r"^(set|add|remove) header [^=\s]+")
 UNTREATED = "nothing"
 """What a route does to requests that it only passes on, in words."""
 Change = Literal["opened", "closed", "less-asked", "more-asked", "rerouted", "changed"]
@@ -173,6 +176,14 @@ class Treatment(NamedTuple):
     words: str
     detail: str = ""
     asks: bool = False
+
+    @property
+    def meaning(self) -> tuple[str, str]:
+        """It as one of all that do the same: a header has one name, in whatever letters (RFC 9110, section 5.1)."""
+        return _OF_HEADERS.sub(lambda found: found.group().lower(), self.words), self.detail
+
+
+_MEANING = attrgetter("meaning")
 
 
 class Difference(NamedTuple):
@@ -414,7 +425,7 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
             if difference is not None:
                 yield difference
         was, now = _comparable(before.treated, after.treated), _comparable(after.treated, before.treated)
-        if sorted(was) != sorted(now) or _sent(before.trace) != _sent(after.trace):
+        if sorted(map(_MEANING, was)) != sorted(map(_MEANING, now)) or _sent(before.trace) != _sent(after.trace):
             yield Difference("changed", "", _own(was, now), _own(now, was), (FILTERS,))
 
 
@@ -457,13 +468,21 @@ def _comparable(treated: tuple[Treatment, ...], other: tuple[Treatment, ...]) ->
 def _sent(trace: Trace) -> tuple[object, ...]:
     """Return what the backends receive and the client is answered, apart from who they are."""
     sent = trace.forwarded
-    return (() if sent is None else (sent.host, sent.path, sent.headers)), trace.response
+    received = () if sent is None else (sent.host, sent.path, _folded(sent.headers))
+    return received, _folded(trace.response)
+
+
+def _folded(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """Return headers by what they are called, in whatever letters."""
+    return {name.lower(): value for name, value in (headers or {}).items()}
 
 
 def _own(treated: Sequence[Treatment], other: Collection[Treatment]) -> str:
     """Return what one side alone does to a request, all of it where the order alone makes the difference."""
-    own = [treatment for treatment in treated if treatment not in other]
-    return ", ".join(treatment.words for treatment in (treated if set(treated) == set(other) else own)) or UNTREATED
+    others = set(map(_MEANING, other))
+    own = [treatment for treatment in treated if treatment.meaning not in others]
+    told = treated if set(map(_MEANING, treated)) == others else own
+    return ", ".join(treatment.words for treatment in told) or UNTREATED
 
 
 def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:

@@ -57,6 +57,8 @@ def renaming(random: Random, bodies: Bodies) -> Renaming | None:
     for field in said:
         for value in re.findall(rf'"{field}": "([^"]+)"', text):
             words.update(f"{word}-" for word in re.findall(r"[\w-]+", value.lower()))
+    for entities in re.findall(r'"(?:from|to)Entities": \[([^\]]*)\]|reserved:([\w-]+)', text):
+        words.update(f"{word}-" for word in re.findall(r"[\w-]+", " ".join(entities)))  # of Cilium: `ingress`, `host`
     of_keys = {word for key in re.findall(r'"([^"]+)": ', text) for word in re.findall(r"[\w-]+", key)}
     names = {str(body.get("metadata", {}).get(field)) for body in bodies for field in ("name", "namespace")}
     names |= {f"{host.group(1)}" for host in re.finditer(r"([a-z0-9-]{4,})\.(?:com|org|net|io)\b", text)}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from policylint.simulation import Simulation
 from policylint.workspace import open_workspace
@@ -86,3 +87,22 @@ def test_names_change_nothing(name: str, tmp_path: Path) -> None:
         )
         assert ours == theirs, chosen
     assert sorted(entry[:3] for entry in plain.findings) == sorted(entry[:3] for entry in other.findings), chosen
+
+
+def of_cilium(peers: str, namespace: str) -> Bodies:
+    """A policy of Cilium beside a namespace that is called as one of its entities is."""
+    policy = {
+        "apiVersion": "cilium.io/v2",
+        "kind": "CiliumNetworkPolicy",
+        "metadata": {"name": "checkout", "namespace": namespace},
+        "spec": yaml.safe_load(f"{{endpointSelector: {{}}, egress: [{peers}]}}"),
+    }
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}, policy]
+
+
+@pytest.mark.parametrize("name", ["ingress", "world", "host"])
+@pytest.mark.parametrize("peers", ["toEntities: [{0}]", "toEndpoints: [{{matchLabels: {{'reserved:{0}': ''}}}}]"])
+def test_an_entity_is_no_name_that_may_be_exchanged(name: str, peers: str) -> None:
+    """Renaming a namespace renames no entity, so a world that names both is not asked with one name for the two."""
+    drawn = {renaming(random.Random(seed), of_cilium(f"{{{peers.format(name)}}}", name)) for seed in range(20)}
+    assert {each and each.was for each in drawn} == {"checkout"}

@@ -352,6 +352,19 @@ WORLDS: dict[str, tuple[str, ...]] = {
         ),
         service(),
     ),
+    **{
+        f"a controller that may not read a policy stands before {what}": (
+            gateway_class("any", "example.net/gateway-controller"),
+            gateway(of_class="any"),
+            route(more=f"rules: [{{{match}backendRefs: [{{name: checkout, port: 80}}]}}]"),
+            service(),
+            policy(*SECURITY, "asks", "HTTPRoute/checkout", spec, "shop"),
+        )
+        for what, match, spec in (
+            ("changes from other sites", "matches: [{method: DELETE}], ", "csrf: {}"),
+            ("clients of other networks", "", "authorization: {defaultAction: Deny, rules: []}"),
+        )
+    },
     "an authoriser is asked by a protocol that a later release may take": (
         gateway_class("any", "example.net/gateway-controller"),
         gateway(of_class="any"),

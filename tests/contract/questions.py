@@ -57,6 +57,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
 from policylint.topology import ListenerState, RouteState, whole
+from policylint.topology.ancestry import unheard_of
 from policylint.topology.routes import rules
 from policylint.topology.workloads import is_workload
 from policylint.trace import Request, Trace, from_url
@@ -454,7 +455,9 @@ def _who_by_policies(world: Environment) -> Answers:
             continue
         nodes = set(way.trace.path)
         on_path = (g for g in world.simulation.groups if any(nodes.issuperset(context) for context in g.contexts()))
-        groups = [group for group in on_path if not _is_chosen(group, world)]
+        topology, catalog = world.simulation.topology, world.simulation.catalog
+        heard = (g for g in on_path if not unheard_of(topology, way.entry.gateway, g.kind, catalog))
+        groups = [group for group in heard if not _is_chosen(group, world)]
         for address in ADDRESSES:
             request = way.trace.request._replace(address=address)
             for group in groups:

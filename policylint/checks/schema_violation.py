@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.checks.conflicting_merge_directives import CODES as MERGING
 from policylint.checks.kit.fixes import rename_key, set_value
 from policylint.checks.kit.locations import path, value_at
-from policylint.checks.kit.schemas import is_surprising, written_text
+from policylint.checks.kit.schemas import is_of_texts, is_surprising, written_text
 from policylint.checks.kit.wording import near
 from policylint.clusters.kinds import POLICY, POLICY_GROUP
 from policylint.clusters.templates import INFORM_ONLY, PolicyTemplate, policy_templates
@@ -159,7 +159,9 @@ def _has_own_rule(simulation: Simulation, broken: BrokenObject, violation: Viola
             return is_judged or any(target.lenient for target in state.targets)
     if violation.code != "type" or "string" not in violation.wanted:
         return False
-    return is_surprising(written_text(simulation, broken.resource.location(*violation.pointer)), violation.value)
+    written = written_text(simulation, broken.resource.location(*violation.pointer))
+    is_told = is_of_texts(broken.resource, violation) and isinstance(violation.value, (bool, int, float))
+    return is_surprising(written, violation.value) or (bool(written) and is_told)
 
 
 def _finding(broken: BrokenObject, violation: Violation, notes: tuple[str, ...]) -> Finding:

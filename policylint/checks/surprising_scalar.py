@@ -7,26 +7,27 @@ from typing import Any
 
 from policylint.checks.kit.fixes import quote
 from policylint.checks.kit.locations import path
-from policylint.checks.kit.schemas import is_surprising, read_as, written_text
+from policylint.checks.kit.schemas import is_of_texts, is_surprising, maps_of_texts, read_as, written_text
 from policylint.documents import Pointer
-from policylint.model import Finding, Location, Resource, mapping
+from policylint.model import Finding, Location, Resource, Severity
 from policylint.simulation import Simulation
 
 RULE = "GWP505"
-_TEXTS = ("labels", "annotations")
-"""Maps from string to string in the metadata of every kind."""
-_SELECTOR: Pointer = ("spec", "selector")
 _ODD_KEYS = ("true", "false", "null")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for broken in simulation.broken:
         for violation in broken.violations:
-            if violation.code == "type" and "string" in violation.wanted and len(violation.wanted) == 1:
+            if (
+                violation.code == "type"
+                and violation.wanted == ("string",)
+                and not is_of_texts(broken.resource, violation)
+            ):
                 text = written_text(simulation, broken.resource.location(*violation.pointer))
                 if is_surprising(text, violation.value):
                     finding = _value(broken.resource, violation.pointer, text, violation.value)
-                    yield finding._replace(severity="error")  # the schema refuses it; clients mend some metadata
+                    yield finding._replace(severity="error")
     for resource in simulation.world.resources.values():
         for pointer, values in resource.once(_suspicious_maps):
             yield from _texts(simulation, resource, pointer, values)
@@ -34,11 +35,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _suspicious_maps(resource: Resource) -> list[tuple[Pointer, Mapping[str, Any]]]:
     """Return the maps of strings of an object in which something is or was no string."""
-    maps: list[tuple[Pointer, Mapping[str, Any]]]
-    maps = [(("metadata", name), mapping(resource.metadata.get(name))) for name in _TEXTS]
-    if resource.key.kind == "Service" and not resource.key.group:
-        maps.append((_SELECTOR, mapping(resource.spec.get("selector"))))
-    return [(pointer, values) for pointer, values in maps if not all(map(_is_plain, values, values.values()))]
+    return [
+        (pointer, values)
+        for pointer, values in maps_of_texts(resource)
+        if not all(map(_is_plain, values, values.values()))
+    ]
 
 
 def _is_plain(name: str, value: object) -> bool:
@@ -49,12 +50,13 @@ def _texts(
     simulation: Simulation, resource: Resource, pointer: Pointer, values: Mapping[str, Any]
 ) -> Iterator[Finding]:
     """Yield a finding for each value that is no string: all are refused, so that plain numbers count too."""
+    severity: Severity = "error" if resource.key in simulation.refused else "warning"
     for name, value in values.items():
         place = (*pointer, name)
         if isinstance(value, (bool, int, float)):
             text = written_text(simulation, resource.location(*place))
             if text:
-                yield _value(resource, place, text, value)
+                yield _value(resource, place, text, value)._replace(severity=severity)
         if name in _ODD_KEYS or name[:1].isdigit():
             location = resource.location(*place, key=True)
             text = written_text(simulation, location)

@@ -84,18 +84,20 @@ def _resource(
         return None
     group, _, version = api_version.rpartition("/")
     metadata = mapping(body.get("metadata"))
-    name = metadata.get("name")
-    if isinstance(name, (bool, int, float)):
-        name = str(name).lower()  # no string: the API server refuses it, and it is to be said of something
-    name = text(name) or text(metadata.get("generateName"))
+    name = called(metadata.get("name")) or called(metadata.get("generateName"))
     if not name and group != KUSTOMIZE_GROUP:
         return None
     if (group, kind) in cluster_scoped:
         namespace = ""
     else:
         unplaced = f"{UNKNOWN_NAMESPACE}{document.file.rpartition('/')[0]}"
-        namespace = text(metadata.get("namespace")) or (unplaced if movable else "default")
+        namespace = called(metadata.get("namespace")) or (unplaced if movable else "default")
     return Resource(ResourceKey(group, kind, namespace, name), version, body, document, root)
+
+
+def called(value: object) -> str:
+    """Return a name; of what is none, which the API server refuses, how it is called where that is said."""
+    return str(value).lower() if isinstance(value, (bool, int, float)) else text(value)
 
 
 def cluster_scoped_kinds(documents: Iterable[Document]) -> frozenset[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.documents import Document, Pointer
-from policylint.load.objects import objects_of
+from policylint.load.objects import called, objects_of
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.model.resource import Written
 
@@ -146,8 +146,8 @@ class Manifest:
         told = self._told
         if told is None or told[0] is not self.body:  # a body is never changed, only replaced
             body, metadata = self.body, mapping(self.body.get("metadata"))
-            words = (body.get("apiVersion"), body.get("kind"), metadata.get("namespace"), metadata.get("name"))
-            api_version, kind, namespace, name = map(text, words)
+            api_version, kind = text(body.get("apiVersion")), text(body.get("kind"))
+            namespace, name = called(metadata.get("namespace")), called(metadata.get("name"))
             self._told = told = (body, (api_version, kind, namespace, name))
         return told[1]
 
@@ -224,10 +224,10 @@ def identity(manifest: Manifest) -> tuple[str, str, str, str]:
 def resources_of(manifest: Manifest, cluster_scoped: frozenset[tuple[str, str]]) -> Iterator[Resource]:
     """Yield the resource that a manifest is, if it is one, in `default` where it names no namespace."""
     kind, api_version, metadata, origin = manifest.kind, manifest.api_version, manifest.metadata, manifest.origin
-    name = text(metadata.get("name")) or text(metadata.get("generateName"))
+    name = manifest.name or called(metadata.get("generateName"))
     if kind and api_version and name:
         group, _, version = api_version.rpartition("/")
-        namespace = "" if (group, kind) in cluster_scoped else text(metadata.get("namespace")) or "default"
+        namespace = "" if (group, kind) in cluster_scoped else manifest.namespace or "default"
         key = ResourceKey(group, kind, namespace, name)
         sources = origin if origin.children else None
         yield Resource(

@@ -10,10 +10,11 @@ from policylint.cel.nodes import Fuel
 from policylint.model import Location, Resource, World
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
-from policylint.schema.built_in import SHAPED, refused
+from policylint.schema.built_in import SHAPED, checkers_of_types, refused
 from policylint.schema.checker import KEYS
 from policylint.schema.known import Known, ManifestChecker, Schemas, forget_shipped, is_experimental
-from policylint.schema.names import BUILT_IN, PLACE, misnamed
+from policylint.schema.names import BUILT_IN
+from policylint.schema.object_meta import AT, checker_of_metadata, refused_metadata
 
 if TYPE_CHECKING:
     from policylint.documents import Pointer
@@ -29,6 +30,9 @@ _AIMING = frozenset({"targetRef", "targetRefs", "targetSelectors", "strategy", "
 _ALIKE = 0.7
 """How alike two names are (difflib's ratio) of which one is the other misspelt; `near` of the rules takes the same."""
 _LONGEST_NAME = 100
+_KUSTOMIZE = "kustomize.config.k8s.io"
+_OF_FLUX = frozenset({("kustomize.toolkit.fluxcd.io", "Kustomization"), ("fluxcd.controlplane.io", "FluxInstance")})
+"""Kinds that say that Flux writes objects."""
 KUBERNETES = Known({}, ManifestChecker({}, Fuel()), Fuel(), release="Kubernetes", lasting=True)
 """What is the same for all objects, of whatever kind."""
 UNLESS = "refused, unless the cluster has another CRD"
@@ -81,15 +85,19 @@ def broken_objects(
     """
     broken: list[BrokenObject] = []
     schemas = Schemas(world.definitions, world.is_deployed, releases, told)
-    for group, kind in world.kinds():
+    kinds = world.kinds()
+    of_metadata, types = checker_of_metadata(), checkers_of_types()
+    loses_labels = not _OF_FLUX.isdisjoint(kinds)
+    for group, kind in kinds:
+        if group == _KUSTOMIZE:
+            continue  # no API server sees its files
         is_built_in = (group, kind) in BUILT_IN or (group, kind) in SHAPED
-        if "." not in group and not is_built_in:
-            continue  # built-in kinds have no CRD
         for resource in world.of_kind(group, kind):
             known = schemas.of(resource)
             fault = None
-            if (known or is_built_in) and not resource.provisional:
-                fault = misnamed(resource) or (refused(resource) if is_built_in else None)
+            if not resource.provisional:
+                fault = refused_metadata(resource, of_metadata, loses_labels=loses_labels)
+                fault = fault or (refused(resource, types) if is_built_in else None)
             if fault is not None:
                 more = min(_violations(known, resource), key=len) if known else []
                 broken.append(BrokenObject(resource, known[0] if known else KUBERNETES, [fault, *more], fault))
@@ -183,7 +191,7 @@ def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
     """
     if violation.code == "unknown-field":
         return False
-    if schema.origin is not None or schema.exact or violation.pointer == PLACE:
+    if schema.origin is not None or schema.exact or violation.pointer[:1] == AT:
         return True
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True

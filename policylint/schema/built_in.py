@@ -1,24 +1,29 @@
-"""What every API server refuses of kinds of Kubernetes itself, whatever the release, that no name tells.
+"""What every API server refuses of kinds of Kubernetes itself, whatever the release, that no metadata tells.
 
-Source: Kubernetes, pkg/apis/apps/validation (ValidateDeploymentSpec and its like: `selector` does not match template
-`labels`; DaemonSets and their like restart always), pkg/apis/batch/validation (validateJobSpec: a Job does never),
-pkg/apis/core/validation (ValidateService, validateServicePort, validateContainers, ValidateVolumes) and
-pkg/apis/networking/validation (validateHTTPIngressPath, validateIngressBackend, ValidateIngressClass).
+Source: Kubernetes, staging/src/k8s.io/api (the types of fields: what does not unmarshal is an error),
+pkg/apis/apps/validation (ValidateDeploymentSpec and its like: `selector` does not match template `labels`; DaemonSets
+and their like restart always), pkg/apis/batch/validation (validateJobSpec: a Job does never), pkg/apis/core/validation
+(ValidateService, validateServicePort, validateContainers, ValidateVolumes) and pkg/apis/networking/validation
+(validateHTTPIngressPath, validateIngressBackend, ValidateIngressClass).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.kinds import INGRESS
 from policylint.model.selectors import matches
+from policylint.schema.known import ManifestChecker
+from policylint.schema.object_meta import OBJECT_META, TEXTS
 
 if TYPE_CHECKING:
     from policylint.schema.explain import Violation
 
+Checkers = Mapping[tuple[str, str], ManifestChecker]
 _Fault = tuple[Pointer, str, str, str]
 """Where something is wrong, what the API server says of it, a clause about the object, and what to write."""
 _CLASS = ("networking.k8s.io", "IngressClass")
@@ -28,10 +33,68 @@ _CONTAINERS = ("containers", "initContainers")
 _LONGEST_PORT_NAME = 15
 _TEMPLATED = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"})
 _PORTS = range(1, 65_536)
+_Schema = Mapping[str, Any]
+_TEXT: Final[_Schema] = {"type": "string"}
 
 
-def refused(resource: Resource) -> Violation | None:
-    """Return for what an API server refuses an object of a kind of Kubernetes itself, None where nothing is seen."""
+def _of(**properties: _Schema) -> _Schema:
+    return {"type": "object", "properties": properties}
+
+
+def _list_of(items: _Schema) -> _Schema:
+    return {"type": "array", "items": items}
+
+
+_CONTAINER: Final = _of(
+    name=_TEXT,
+    image=_TEXT,
+    command=_list_of(_TEXT),
+    args=_list_of(_TEXT),
+    env=_list_of(_of(name=_TEXT, value=_TEXT)),
+)
+_TEMPLATE: Final = _of(
+    metadata=OBJECT_META,
+    spec=_of(
+        nodeSelector=TEXTS,
+        serviceAccountName=_TEXT,
+        containers=_list_of(_CONTAINER),
+        initContainers=_list_of(_CONTAINER),
+    ),
+)
+_WORKLOAD: Final = _of(spec=_of(selector=_of(matchLabels=TEXTS), template=_TEMPLATE))
+_STORED: Final = _of(data=TEXTS, stringData=TEXTS, binaryData=TEXTS, type=_TEXT)
+_TYPES: Final[Mapping[tuple[str, str], _Schema]] = {
+    ("", "ConfigMap"): _STORED,
+    ("", "Secret"): _STORED,
+    ("", "Pod"): _TEMPLATE,
+    ("", "Service"): _of(spec=_of(selector=TEXTS, type=_TEXT, externalName=_TEXT)),
+    **dict.fromkeys((("apps", kind) for kind in _TEMPLATED), _WORKLOAD),
+    ("batch", "Job"): _WORKLOAD,
+    ("batch", "CronJob"): _of(spec=_of(jobTemplate=_WORKLOAD)),
+    ("networking.k8s.io", "NetworkPolicy"): _of(spec=_of(podSelector=_of(matchLabels=TEXTS))),
+    INGRESS: _of(spec=_of()),
+    _CLASS: _of(spec=_of()),
+}
+"""The types of fields that matter to requests, and in which manifests err."""
+
+
+def checkers_of_types() -> Checkers:
+    """Return a checker of the types of fields for each kind that has some here."""
+    return {kind: ManifestChecker(schema, Fuel()) for kind, schema in _TYPES.items()}
+
+
+def refused(resource: Resource, checkers: Checkers) -> Violation | None:
+    """Return for what an API server refuses an object of a kind of Kubernetes itself, None where nothing is seen.
+
+    Args:
+        checkers: those of `checkers_of_types`, for all objects.
+    """
+    kind = resource.key[:2]
+    if kind in checkers and not checkers[kind].is_valid(resource.body):
+        from policylint.schema.explain import explain
+
+        if violations := explain(_TYPES[kind], resource.body):
+            return violations[0]
     found: Violation | None = None
     if resource.key.group == "apps" and resource.key.kind in _TEMPLATED:
         found = _misfit(resource) or _restarting(resource, ("Always",))

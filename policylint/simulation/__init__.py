@@ -20,7 +20,7 @@ from policylint.policy.order_dependence import order_dependence
 from policylint.policy.results import Attachment, Group, OrderDependence, PolicyState
 from policylint.policy.validity import SCHEMA, edition, structural
 from policylint.schema.broken import KUBERNETES, BrokenObject, as_stored, broken_objects
-from policylint.schema.names import PLACE as NAME
+from policylint.schema.object_meta import AT as METADATA
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
 from policylint.topology import BackendState, RouteState, Topology, build
@@ -349,8 +349,8 @@ def _is_refused(broken: BrokenObject, catalog: Catalog) -> bool:
 
 
 def _is_misnamed(broken: BrokenObject) -> bool:
-    """Tell whether no API server takes an object for its name, whatever CRD it has."""
-    return broken.refusal is not None and broken.refusal.pointer == NAME
+    """Tell whether no API server takes an object for its name or the like, whatever CRD it has."""
+    return broken.refusal is not None and broken.refusal.pointer[:1] == METADATA
 
 
 def _is_named(broken: BrokenObject, catalog: Catalog) -> bool:

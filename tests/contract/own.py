@@ -344,7 +344,15 @@ def at_all(world: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(re.sub(r", sectionName: \w+\}\]", "}]", each) if "kind: HTTPRoute" in each else each for each in world)
 
 
+FROM_INSIDE = "spec: {endpointSelector: {}, ingress: [{fromEntities: [cluster]}]}"
 WORLDS: dict[str, tuple[str, ...]] = {
+    "policies whose metadata no API server takes": (
+        *ISTIO[:5],
+        authorization("n", "{}", "shop"),
+        authorization("'n'", "{}", "shop").replace("namespace: shop", "namespace: shop, labels: {app: 1}"),
+        manifest("cilium.io/v2", "CiliumNetworkPolicy", "n", "shop", FROM_INSIDE),
+        manifest("networking.k8s.io/v1", "NetworkPolicy", "off", "shop", "spec: {podSelector: {}}"),
+    ),
     "two rules take the same at a port of a Gateway that was not seen": (
         route(
             parents="[{name: elsewhere, port: 80}]",
@@ -962,6 +970,19 @@ def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
 
 
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "a policy gets a label that is no text": tuple(
+        (*ISTIO[:5], authorization("closed", "{}", "shop").replace("namespace: shop", f"namespace: shop, {labels}"))
+        for labels in ("labels: {app: '1'}", "labels: {app: 1}")
+    ),
+    "a policy of Cilium gets a name that is no text": tuple(
+        (
+            *SHOP[:3],
+            SERVICE,
+            deployment(),
+            manifest("cilium.io/v2", "CiliumNetworkPolicy", name, "shop", FROM_INSIDE),
+        )
+        for name in ("'no'", "no")
+    ),
     "pods that nobody saw may be stopped by a network policy, and are let in by the mesh": (
         (*not_from("shop"), at_all_pods("Deny")),
         (*not_from("shop, other"), at_all_pods("Deny")),

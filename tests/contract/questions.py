@@ -819,7 +819,7 @@ def _refused_by_lint(world: Environment) -> Answers:
             and not (finding.confidence == "assumed" and finding.message.endswith(" other values"))
             and not any("counts as it is written" in words for words in finding.help)
         )
-        or (finding.rule == "GWP505" and finding.field == "metadata.name")
+        or (finding.rule == "GWP505" and finding.severity == "error" and finding.field.startswith("metadata."))
     }
 
 

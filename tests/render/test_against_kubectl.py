@@ -110,6 +110,33 @@ def test_every_feature_at_once(tmp_path: Path) -> None:
     assert differences(written(tmp_path, FEATURES)) == []
 
 
+WORDS = (
+    ROUTE
+    + """
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: off
+  namespace: no
+  labels: {app: on, yes: y, really: true, number: 1}
+  annotations: {port: 8080, scrape: true, wait: NO}
+spec: {selector: {on: off}, ports: [{name: y, port: 80}], publishNotReadyAddresses: True}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: n, namespace: shop}
+spec: {hostnames: [yes, 'no', "on"], rules: [{matches: [{headers: [{name: x, value: On}, {name: Y, value: false}]}]}]}
+"""
+)
+
+
+@pytest.mark.parametrize("more", ["", "namePrefix: p-\n", "nameSuffix: -s\ncommonAnnotations: {a: 'on'}\n"])
+def test_words_are_texts_and_annotations_are_written_anew(more: str, tmp_path: Path) -> None:
+    files = {"kustomization.yaml": f"{KUSTOMIZATION}\nresources: [a.yaml]\n{more}", "a.yaml": WORDS}
+    assert differences(written(tmp_path, files)) == []
+
+
 @pytest.mark.parametrize("name", ["kustomize-two-clusters", "flux-shop", "app-template-home"])
 def test_our_worlds(name: str) -> None:
     assert differences(FIXTURES / name) == []

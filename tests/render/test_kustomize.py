@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, kustomizer, spot, workspace
+from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, deployed, kustomizer, spot, workspace
 
 ON_ROUTES = "- target: {kind: HTTPRoute}\n  patch: "
 PORT = "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {ports: [{name: tls, port: 443}]}}"
@@ -336,3 +336,10 @@ def test_a_component_need_not_find_its_targets(tmp_path: Path) -> None:
     body = KUSTOMIZATION + RESOURCES + "components: [component]\n"
     files = {**FILES, "app/kustomization.yaml": body, "app/component/kustomization.yaml": component}
     assert kustomizer(tmp_path, files).build("app").journal.notes == []
+
+
+def test_a_word_that_is_a_boolean_to_the_api_server_alone_is_a_text(tmp_path: Path) -> None:
+    route = ROUTE.replace("name: shop", "name: n", 1) + "\n"
+    found = workspace(tmp_path, {"kustomization.yaml": f"{KUSTOMIZATION}\nresources: [r.yaml]\n", "r.yaml": route})
+    assert deployed(found) == {"default": ["HTTPRoute default/n"]}
+    assert [each.rule for each in found.findings({"GWP501", "GWP505", "GWP914"})] == []

@@ -43,7 +43,7 @@ NAMES = {
     "n": [
         f"GWP505 error HTTPRoute shop/false has `n` in metadata.name, {READ_AS_FALSE}",
     ],
-    "12": ["GWP501 error HTTPRoute shop/12 has a number in metadata.name, which takes a string"],
+    "12": ["GWP501 error HTTPRoute shop/12 has an integer in metadata.name, which takes a string"],
     "a.b-1": [],
     "'12'": [],
     "'${NAME}'": [],

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from policylint.model import Location
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from policylint.documents import Pointer
+from policylint.model import Location, Resource, mapping
 from policylint.simulation import Simulation
+
+if TYPE_CHECKING:
+    from policylint.schema.explain import Violation
+
+_TEXTS = ("labels", "annotations")
+"""Maps from string to string in the metadata of every kind."""
+_SELECTOR: Pointer = ("spec", "selector")
 
 
 def written_text(simulation: Simulation, location: Location) -> str:
@@ -25,3 +36,17 @@ def read_as(value: object) -> str:
 def is_surprising(text: str, value: object) -> bool:
     """Return whether a plain scalar says one thing to people and another to the cluster: `on`, `010`, `1e3`, `1.10`."""
     return isinstance(value, (bool, int, float)) and bool(text) and text != read_as(value)
+
+
+def is_of_texts(resource: Resource, violation: Violation) -> bool:
+    """Return whether a violation is about one of the maps of which each value is looked at, whatever it is."""
+    return any(violation.pointer[:-1] == pointer for pointer, _ in maps_of_texts(resource))
+
+
+def maps_of_texts(resource: Resource) -> list[tuple[Pointer, Mapping[str, Any]]]:
+    """Return the maps from string to string of an object that matter to selectors, and its annotations."""
+    maps: list[tuple[Pointer, Mapping[str, Any]]]
+    maps = [(("metadata", name), mapping(resource.metadata.get(name))) for name in _TEXTS]
+    if resource.key.kind == "Service" and not resource.key.group:
+        maps.append((_SELECTOR, mapping(resource.spec.get("selector"))))
+    return maps

@@ -16,6 +16,7 @@ from policylint.model import Spot, mapping, sequence, text
 from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.patterns import Pattern
 from policylint.render.journal import NOT_RENDERED, Journal
+from policylint.render.kustomize.as_read import as_read
 from policylint.render.kustomize.external import External, external
 from policylint.render.kustomize.field_specs import (
     BUILT_IN as BUILT_IN_FIELDS,
@@ -461,9 +462,8 @@ class _Run:
             if self._tree.is_directory(path):
                 self._base(entry, path, place)
                 return
-            documents = self._tree.documents(path)
-            if documents is not None:
-                manifests = manifests_of(documents)
+            if (documents := self._tree.documents(path)) is not None:
+                manifests = as_read(documents, path, self._tree)
                 self._budget.spend(_FOR_AN_OBJECT * len(manifests))
                 for message, where in refused_objects(documents, manifests):
                     self._journal.fail(message, where, code="kustomization-refused")

@@ -72,5 +72,5 @@ def refused_objects(documents: Iterable[Document], manifests: Iterable[Manifest]
             continue
         if not manifest.kind:
             yield "this is no object: it has no kind, and kustomize refuses to build it", manifest.origin
-        elif not manifest.metadata.get("name"):
+        elif not manifest.name:
             yield f"this {manifest.kind} has no name: kustomize refuses to build it", manifest.origin

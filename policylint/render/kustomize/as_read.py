@@ -1,0 +1,87 @@
+"""Objects as kustomize reads them: words that are texts to it, names and annotations that it writes back as texts.
+
+Source: kustomize's goyaml.v3 (resolve.go: `y`, `no`, `on` and the like are booleans of YAML 1.1, and texts where no
+boolean is wanted), kyaml's RNode (GetName, SetAnnotations) and api's Resource.RemoveBuildAnnotations, which writes the
+annotations of every object anew. tests/render/kustomize/test_as_read.py asks kubectl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from policylint.documents import Document, Pointer
+from policylint.documents.tokens import token_at
+from policylint.load.facts import WORDS
+from policylint.model import mapping
+from policylint.render.provenance import Manifest, manifests_of
+from policylint.render.tree import Tree
+
+
+def as_read(documents: Sequence[Document], path: str, tree: Tree) -> list[Manifest]:
+    """Return the objects of a file, in which what kustomize takes for text is text."""
+    manifests = manifests_of(documents)
+    has_words = bool(documents) and documents[0].file in tree.with_words
+    text = (tree.read(path) or b"").decode("utf-8", "replace") if has_words else ""
+    for manifest in manifests:
+        document = manifest.origin.document
+        if text and isinstance(document, Document):
+            manifest.body = _with_words(manifest.body, manifest.origin.pointer, document, text)
+        annotations = mapping(manifest.metadata.get("annotations"))
+        if any(isinstance(value, (bool, int, float)) for value in annotations.values()):
+            told = {name: _as_text(value) for name, value in annotations.items()}
+            manifest.body = {**manifest.body, "metadata": {**manifest.metadata, "annotations": told}}
+    return manifests
+
+
+def _as_text(value: Any) -> Any:
+    """Return an annotation as it is written; of numbers in odd spellings as they are read."""
+    return str(value).lower() if isinstance(value, (bool, int, float)) else value
+
+
+def _with_words(body: dict[str, Any], root: Pointer, document: Document, text: str) -> dict[str, Any]:
+    """Return an object with the words that are texts, each where a boolean is by the rules of the API server."""
+    changed = body
+    for pointer in [*_booleans(body, root)][::-1]:  # the keys of what is within others last
+        is_key = pointer[-1] is None
+        place = pointer[:-1] if is_key else pointer
+        token = token_at(text, *_at(document, place, is_key=is_key))
+        if token is not None and token.form == "scalar" and not token.style and token.value in WORDS:
+            steps = place[len(root) :]
+            changed = _renamed(changed, steps, token.value) if is_key else _put(changed, steps, token.value)
+    return changed
+
+
+def _at(document: Document, pointer: Pointer, *, is_key: bool) -> tuple[int, int]:
+    position = document.position(pointer, key=is_key)
+    return position.line, position.column
+
+
+def _booleans(value: Any, at: Pointer) -> Iterator[Any]:
+    """Yield the pointers of booleans, and those of keys that may be some, with None behind them."""
+    if isinstance(value, bool):
+        yield at
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name in ("true", "false"):
+                yield (*at, name, None)
+            yield from _booleans(inner, (*at, name))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _booleans(inner, (*at, number))
+
+
+def _put(value: Any, steps: Pointer, new: Any) -> Any:
+    if not steps:
+        return new
+    changed = value.copy()
+    changed[steps[0]] = _put(value[steps[0]], steps[1:], new)
+    return changed
+
+
+def _renamed(value: Any, steps: Pointer, name: str) -> Any:
+    if len(steps) == 1:
+        return {name if key == steps[0] else key: inner for key, inner in value.items()}
+    changed = value.copy()
+    changed[steps[0]] = _renamed(value[steps[0]], steps[1:], name)
+    return changed

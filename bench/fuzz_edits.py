@@ -261,7 +261,8 @@ def _unnamed(tree: Path, file: str) -> dict[str, str]:
 
 
 def in_force() -> Forces:
-    """Return what is in force in the tree; of network policies those that select a pod which is there."""
+    """Return what is in force in the tree; of network policies those that keep something from a pod of it: what
+    one only lets in besides shows where connections are asked, or nowhere."""
     from policylint.workspace import open_workspace
 
     found = Forces({}, {}, set(), set(), {})
@@ -280,6 +281,8 @@ def in_force() -> Forces:
                 found.policies[place] = bool(asking & owned)
                 found.written[place] = state.policy.spec
         for policy in network_policies(simulation):
+            if not (policy.isolates or any(rule.action != "Allow" or rule.http for rule in policy.rules)):
+                continue
             found.network.add((name, str(policy.key)))
             found.policies[name, str(policy.key)] = False
             found.written[name, str(policy.key)] = policy.resource.spec

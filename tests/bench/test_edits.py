@@ -174,6 +174,27 @@ def test_what_is_let_in_otherwise_is_not_as_before(tmp_path: Path) -> None:
     assert gone == [failures for _, failures in GATES]
 
 
+ADDS = "spec: {endpointSelector: {}, enableDefaultDeny: {ingress: false}, ingress%s: [{fromEntities: [host]}]}\n"
+NETWORK: tuple[tuple[str, bool], ...] = (
+    (CLOSED, True),
+    (manifest("cilium.io/v2", "CiliumNetworkPolicy", "gate", "shop", ADDS % "Deny"), True),
+    (manifest("cilium.io/v2", "CiliumNetworkPolicy", "gate", "shop", ADDS % ""), False),
+)
+
+
+def test_silence_about_a_network_policy_that_only_lets_in_is_none(tmp_path: Path) -> None:
+    """Where nothing else closes its pods, they are open without it."""
+    roots = [tmp_path / str(number) for number in range(len(NETWORK))]
+    for root, (gate, _) in zip(roots, NETWORK, strict=True):
+        place = tree(root)
+        (place / "all.yaml").write_text("---".join((labelled("shop"), deployment("shop", "shop"))), "utf-8")
+        (place / "login.yaml").write_text(gate.lstrip(), encoding="utf-8")
+    found = judged(*((root, {"objects": []}) for root in roots), kinds=("CiliumNetworkPolicy", "NetworkPolicy"))
+    assert [any(each.startswith("silence") for each in failures) for failures in found] == [
+        closes for _, closes in NETWORK
+    ]
+
+
 RENAMED = """
 import json
 from fuzz_edits import Forces

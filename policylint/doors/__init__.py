@@ -97,7 +97,7 @@ def _opened(simulation: Simulation) -> Simulation:
     from policylint.doors.streams import stream_doors
     from policylint.doors.traefik import traefik_doors
     from policylint.doors.vendors import guards
-    from policylint.policy.bindings import of_filters
+    from policylint.policy.bindings import for_clients, of_filters
     from policylint.policy.results import PolicyState, Target
     from policylint.topology.backends import Backends
     from policylint.topology.grants import Grants
@@ -116,7 +116,7 @@ def _opened(simulation: Simulation) -> Simulation:
     )
     opened.groups = [*simulation.groups, *(group for each in found for group in each.groups)]
     named = (of_filters(route.route, world, catalog, grants) for each in found for route in each.whole.values())
-    opened.bindings = (*simulation.bindings, *chain.from_iterable(named))
+    opened.bindings = tuple(for_clients([*simulation.bindings, *chain.from_iterable(named)], world, catalog, grants))
     opened.policies = dict(simulation.policies)
     for each in found:
         for key, policy in each.policies.items():

@@ -8,7 +8,7 @@ from policylint.catalog.content import places
 from policylint.doors.annotations import astray, closed, risky
 from policylint.doors.contour import invalid
 from policylint.doors.istio import hidden, undelegated
-from policylint.doors.kong_groups import groups_of_nobody
+from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
@@ -36,6 +36,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from risky(world)
     yield from closed(world)
     yield from groups_of_nobody(world)
+    yield from anonymous_nobody(world)
     yield from _of_two_classes(world)
 
 

@@ -1,18 +1,23 @@
-"""Lists of groups (`acl`) that let in consumers of Kong of which none is there.
+"""What plugins of Kong call consumers by of which none is there: groups (`acl`), and whoever does not log in.
 
-Source: developer.konghq.com/plugins/acl; Kong/kubernetes-ingress-controller#936, #5202: a consumer is in a group by a
+Source: kong/kong, kong/pdk/client.lua, load_consumer, and the handlers of its logins, set_anonymous_consumer;
+developer.konghq.com/plugins/acl; Kong/kubernetes-ingress-controller#936, #5202: a consumer is in a group by a
 Secret labelled `konghq.com/credential: acl` among its credentials.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts
+from policylint.model.policy_kind import Clients
+from policylint.policy.clients import calls_nobody
 from policylint.topology.secret_data import contents, hidden
 
 _GROUP = "configuration.konghq.com"
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PLUGINS = ((_GROUP, "KongPlugin"), (_GROUP, "KongClusterPlugin"))
 _BRINGING = frozenset(
     {"openid-connect", "ldap-auth", "ldap-auth-advanced", "saml", "oauth2-introspection", "jwt-signer"}
@@ -43,6 +48,23 @@ def groups_of_nobody(world: World) -> Iterator[DeadEnd]:
             fix = f"name a Secret with `group` and the label {_SORT}: acl among the `credentials` of a KongConsumer"
             then = "everybody gets 403 where it is asked"
             yield DeadEnd(plugin, ("config", "allow"), does, fix, (consumers[0].key,), ground, then)
+
+
+def anonymous_nobody(world: World) -> Iterator[DeadEnd]:
+    """Yield the logins whose `anonymous` calls no consumer: the plugin answers 500 to whoever does not log in."""
+    consumers = world.of_kind(_GROUP, "KongConsumer")
+    called = {text(consumer.body.get("username")) for consumer in consumers}
+    for plugin in (each for kind in _PLUGINS for each in world.of_kind(*kind)) if consumers else ():
+        name = text(mapping(plugin.body.get("config")).get("anonymous"))
+        if not name or name in called or is_symbolic(name) or _ID.fullmatch(name) or any(map(is_symbolic, called)):
+            continue
+        mistaken = calls_nobody(name, Clients(name="username", mistaken="custom_id"), consumers)
+        does = f"has whoever does not log in be {name}, and no KongConsumer has that `username`"
+        fix = "name a `username` (or `id`), which a `custom_id` and the name of the object are not"
+        ground = "" if mistaken else f"a KongConsumer {name} was not seen"
+        about = tuple(each.key for each in consumers if name in (each.key.name, each.body.get("custom_id")))
+        then = "requests without a login are answered with 500"
+        yield DeadEnd(plugin, ("config", "anonymous"), does, fix, about[:1], ground, then)
 
 
 def _groups(world: World, consumers: list[Resource] | tuple[Resource, ...]) -> tuple[set[str], str]:

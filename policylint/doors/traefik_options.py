@@ -22,6 +22,7 @@ _GROUP = "traefik.io"
 _KIND = "TLSOption"
 _DEFAULT = "default"
 _ASKING = frozenset({"RequireAnyClientCert", "RequireAndVerifyClientCert"})
+_TAKING = frozenset({"RequestClientCert", "VerifyClientCertIfGiven"})
 ENTRY_POINTS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
 """Those of the chart, which are what a route has that names none."""
 _SAME_PROVIDER = "@kubernetescrd"
@@ -45,7 +46,7 @@ class Overruled(NamedTuple):
     def asks(self, world: World) -> bool:
         """Return whether they demand certificates of clients."""
         named = None if self.claim.option is None else world.get(self.claim.option)
-        return named is not None and bool(demanded(named))
+        return named is not None and _asked(named) in _ASKING
 
 
 class TlsOptions:
@@ -126,11 +127,16 @@ def overruled(world: World) -> Iterator[Overruled]:
 
 
 def demanded(option: Resource) -> tuple[Guard, ...]:
-    """Return what options ask of clients: a certificate, or nothing."""
-    wanted = text(mapping(option.spec.get("clientAuth")).get("clientAuthType"))
+    """Return what options ask of clients: a certificate, one if they have any, or nothing."""
+    wanted = _asked(option)
     there: Pointer = ("spec", "clientAuth", "clientAuthType")
-    guard = Guard(option, {"clientCertificate": {"type": wanted}}, {("clientCertificate",): there})
-    return (guard,) if wanted in _ASKING else ()
+    setting = "clientCertificate" if wanted in _ASKING else "optionalClientCertificate"
+    guard = Guard(option, {setting: {"type": wanted}}, {(setting,): there})
+    return (guard,) if wanted in _ASKING or wanted in _TAKING else ()
+
+
+def _asked(option: Resource) -> str:
+    return text(mapping(option.spec.get("clientAuth")).get("clientAuthType"))
 
 
 def _hosts(rule: str) -> Iterator[str]:

@@ -300,12 +300,14 @@ class Clients(NamedTuple):
         name: the field by which others call one of them.
         anonymous: the field of the kind that calls the one that stands for whoever does not log in.
         refuses: what `says` of the object that turns away all requests of a client that names it.
+        mistaken: a field of theirs beside their name in the cluster by which nobody calls one, whatever it is called.
     """
 
     kinds: tuple[str, ...] = ()
     name: str = ""
     anonymous: str = ""
     refuses: str = ""
+    mistaken: str = ""
 
 
 class SettingPurposes(NamedTuple):

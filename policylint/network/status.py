@@ -24,7 +24,6 @@ from policylint.network.rules import (
     Pods,
     PolicySpec,
     RuleSpec,
-    Tier,
 )
 from policylint.network.state import Class, Network, verdict
 from policylint.network.walk import Clash, Entry, Stretch, clashes, row, tiers
@@ -225,14 +224,11 @@ def _overlaps(
 ) -> None:
     below: list[Entry] = []
     for clash in clashes(policies, [(state.ports, state.rest) for state in states]):
-        below = below or [entry for entry in entries if _is_below(entry.policy.tier, policies[0].policy.tier)]
+        tier = policies[0].policy.tier
+        below = below or [entry for entry in entries if TIERS.index(entry.policy.tier) > TIERS.index(tier)]
         harmless = _is_harmless(network, clash, below)
         overlap = (direction, group.members, clash.peers, clash.ports, clash.first, clash.second, harmless)
         tally.overlaps.append(Overlap(*overlap))
-
-
-def _is_below(tier: Tier, other: Tier) -> bool:
-    return TIERS.index(tier) > TIERS.index(other)
 
 
 def _is_harmless(network: Network, clash: Clash, below: Sequence[Entry]) -> bool:

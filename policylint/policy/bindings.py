@@ -208,6 +208,11 @@ def bindings(topology: Topology, catalog: Catalog, grants: Grants) -> list[Objec
             for holder in world.of_kind(group, client):  # what is there acts by way of a route: see `narrowed`
                 named = _annotated(holder, world, catalog, grants)
                 found += (each for each in named if each.kind is kind and not each.resolution.found)
+    return for_clients(found, world, catalog, grants)
+
+
+def for_clients(found: list[ObjectBinding], world: World, catalog: Catalog, grants: Grants) -> list[ObjectBinding]:
+    """Return bindings with what the objects name that stand for clients."""
     if any(binding.kind is not None and binding.kind.clients is not None for binding in found):
         from policylint.policy.clients import narrowed
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from policylint.catalog.kinds import Catalog
 from policylint.model import Resource, World, text
+from policylint.model.policy_kind import Clients
 from policylint.model.resource import value_at
 from policylint.policy.bindings import ObjectBinding
 
@@ -29,13 +30,17 @@ def narrowed(
     """
     kinds = [binding.kind for binding in found if binding.kind is not None]
     clients = dict.fromkeys((kind.group, name) for kind in kinds if kind.clients for name in kind.clients.kinds)
-    named = [
-        binding for group, name in clients for client in world.of_kind(group, name) for binding in annotated(client)
-    ]
+    there = [client for group, name in clients for client in world.of_kind(group, name)]
+    named = [binding for client in there for binding in annotated(client)]
     read = [binding for binding in named if _is_read(binding.holder, catalog)]
     for binding in found:
-        is_concerned = named and binding.kind is not None and binding.kind.clients is not None
-        yield _narrowed(binding, named, closes=_closes(binding, read, found)) if is_concerned else binding
+        resource, by = binding.resolution.resource, binding.kind and binding.kind.clients
+        if not there or not by:
+            yield binding
+            continue
+        name = text(value_at(resource.body, tuple(by.anonymous.split(".")))) if resource is not None else ""
+        closes = bool(name) and (calls_nobody(name, by, there) or _closes(name, by, read, found))
+        yield _narrowed(binding, named, closes=closes)
 
 
 def _narrowed(binding: ObjectBinding, named: Sequence[ObjectBinding], *, closes: bool) -> ObjectBinding:
@@ -49,16 +54,18 @@ def _narrowed(binding: ObjectBinding, named: Sequence[ObjectBinding], *, closes:
     return binding._replace(of_some=of_some, spares=own, closes=closes)
 
 
-def _closes(binding: ObjectBinding, named: Sequence[ObjectBinding], found: Sequence[ObjectBinding]) -> bool:
+def calls_nobody(name: str, by: Clients, clients: Sequence[Resource]) -> bool:
+    """Return whether a name is one by which nobody calls the client that has it, and no client is called so."""
+    called = {text(each.body.get(by.name)) for each in clients}
+    return name not in called and any(name in (each.key.name, each.body.get(by.mistaken)) for each in clients)
+
+
+def _closes(name: str, by: Clients, named: Sequence[ObjectBinding], found: Sequence[ObjectBinding]) -> bool:
     """Return whether the client that stands for whoever does not log in is surely turned away everywhere."""
-    resource, kind = binding.resolution.resource, binding.kind
-    if resource is None or kind is None or kind.clients is None or not kind.clients.anonymous:
-        return False
-    name = text(value_at(resource.body, tuple(kind.clients.anonymous.split("."))))
     on_ways = {other.wanted for other in found}
-    return bool(name) and any(
-        text(other.holder.body.get(kind.clients.name)) == name
-        and other.says == kind.clients.refuses
+    return any(
+        text(other.holder.body.get(by.name)) == name
+        and other.says == by.refuses
         and other.resolution.found
         and other.wanted not in on_ways
         and not _is_off(other.resolution.resource)

@@ -89,7 +89,7 @@ def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension
     Args:
         expressions: how many the question has on all of its properties, if more than on this one.
     """
-    stated = {predicate: _without_slash(predicate) for predicate in predicates}
+    stated = {each: each._replace(value=each.value.rstrip("/")) if each.is_prefix else each for each in predicates}
     points = {predicate.value for predicate in stated.values() if predicate.type in ("Exact", PREFIX)} - {""}
     prefixes = {"", *(predicate.value for predicate in stated.values() if predicate.is_prefix)}
     element = _unlike(_FRESH, {step for point in points for step in point.split("/")})
@@ -325,7 +325,3 @@ def _doubtful(
 def _unlike(stem: str, taken: set[str]) -> str:
     """Return a value that is none of those taken."""
     return next(name for name in (stem, *(f"{stem}-{number}" for number in range(len(taken) + 1))) if name not in taken)
-
-
-def _without_slash(predicate: Predicate) -> Predicate:
-    return predicate._replace(value=predicate.value.rstrip("/")) if predicate.is_prefix else predicate

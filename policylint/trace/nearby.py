@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from policylint.matches import Miss, matches
+from policylint.matches import matches
 from policylint.model import Node, Resource
 from policylint.topology import ListenerState
 from policylint.topology.routes import hostnames, rules
@@ -30,9 +30,8 @@ def nearest_rules(
                 near.append((0.5, Nearest(rule.node, (need,), route, place)))
     for candidate in (each for each in candidates if each.match.fault is None):
         needs = tuple(miss.needs for miss in candidate.misses)
-        near.append(
-            (_distance(candidate.misses), Nearest(candidate.rule.node, needs, candidate.route, candidate.pointer))
-        )
+        distance = sum(_WEIGHT[miss.what] - miss.near * 3 for miss in candidate.misses)
+        near.append((distance, Nearest(candidate.rule.node, needs, candidate.route, candidate.pointer)))
     near.sort(key=lambda scored: (scored[0], scored[1].node))
     best: dict[Node, Nearest] = {}
     for distance, nearest in near:
@@ -76,7 +75,3 @@ def nearest_listeners(listeners: Iterable[ListenerState], request: Request) -> t
 
 def _host_fits(pattern: str, request: Request) -> bool:
     return serves(request.sni or request.host, pattern)
-
-
-def _distance(misses: Iterable[Miss]) -> float:
-    return sum(_WEIGHT[miss.what] - miss.near * 3 for miss in misses)

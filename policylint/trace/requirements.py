@@ -132,8 +132,9 @@ class Requirements:
         if purpose != "authentication":
             return
         gateway = None if trace.gateway is None else self._tracer.topology.gateway(trace.gateway)
-        if gateway is not None and trace.listener is not None and self._tracer.certificates.at(gateway, trace.listener):
-            yield Asker("client certificate", trace.gateway), None
+        listener, certificates = trace.listener, self._tracer.certificates
+        if gateway and listener and (found := certificates.at(gateway, listener, must=False)):
+            yield Asker("client certificate", trace.gateway, any(each.must for each in found)), None
         elif trace.gateway is None and (self._keeps_strangers_out(trace) if identified is None else identified):
             yield Asker("identity in the mesh", None), None
 

@@ -489,7 +489,7 @@ class Tracer:
         if passed and among is not None:
             return start._replace(outcome=Outcome(unknown=True, reason=f"another rule may take it: {passed[0]}"))
         notes = list(notes_on(winner, fitting, evaluated))
-        if request.client_certificate and self.certificates.at(gateway, listener):
+        if request.client_certificate and self.certificates.at(gateway, listener, must=False):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not checked")
         notes += assumed(listener)
         names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})

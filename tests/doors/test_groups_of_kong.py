@@ -1,11 +1,12 @@
-"""GWP415: groups that an `acl` of Kong lets in, and in which nobody is (Kong/kubernetes-ingress-controller#5202)."""
+"""What plugins of Kong call consumers by, and nobody is: groups of an `acl` (Kong/kubernetes-ingress-controller#5202),
+and the consumer for whoever does not log in (Kong/kong#2898)."""
 
 from __future__ import annotations
 
 import pytest
 
 from policylint.checks import run
-from tests.doors.asking import ingress
+from tests.doors.asking import answer, ingress
 from tests.worlds import manifest, service, simulated
 
 KONG = "configuration.konghq.com/v1"
@@ -56,3 +57,36 @@ def test_groups(manifests: tuple[str, ...], confidence: str) -> None:
     simulation = simulated(CLASS, ingress(namespace="shop", of_class="kong"), service("web", "shop"), *manifests)
     found = [each for each in run(simulation, select={"GWP415"}) if "no KongConsumer" in each.message]
     assert [each.confidence for each in found] == ([confidence] if confidence else [])
+
+
+GUEST = manifest(KONG, "KongConsumer", "visitor", "shop", "username: guest\ncustom_id: guest-42")
+TURNED_AWAY = manifest(KONG, "KongConsumer", "visitor", "shop", "username: guest", more="annotations: {NOTES}").replace(
+    "NOTES", "konghq.com/plugins: closed, kubernetes.io/ingress.class: kong"
+)
+CLOSED = plugin("closed", "request-termination")
+
+
+@pytest.mark.parametrize("sort", ["jwt", "key-auth", "basic-auth"])
+@pytest.mark.parametrize(
+    ("manifests", "name", "confidence", "login"),
+    [
+        ((GUEST,), "guest", "", "optional"),
+        ((GUEST,), "guest-42", "certain", "asked"),
+        ((GUEST,), "visitor", "certain", "asked"),
+        ((GUEST,), "somebody", "assumed", "optional"),
+        ((GUEST,), "0f5f2f64-35a1-4f53-9f9f-0c1c6a2a4f10", "", "optional"),
+        ((), "guest-42", "", "optional"),
+        # as at routes of Gateway API, who does not log in may be turned away as that consumer
+        ((TURNED_AWAY, CLOSED), "guest", "", "asked"),
+    ],
+)
+def test_whoever_does_not_log_in(manifests: tuple[str, ...], name: str, confidence: str, login: str, sort: str) -> None:
+    """kong/pdk/client.lua, load_consumer; kong/plugins/*/handler.lua, set_anonymous_consumer: 500 where nobody is."""
+    door = ingress(namespace="shop", of_class="kong", prefix="konghq.com/", plugins="login")
+    simulation = simulated(
+        CLASS, door, service("web", "shop"), plugin("login", sort, f"{{anonymous: {name}}}"), *manifests
+    )
+    found = [each for each in run(simulation, select={"GWP415"}) if "username" in each.message]
+    assert [each.confidence for each in found] == ([confidence] if confidence else [])
+    told = {"optional": f"{sort}?", "asked": sort}[login]
+    assert answer(simulation, "http://shop.example.com/") == ("web", told)

@@ -59,6 +59,21 @@ def test_certificates_are_asked_of_a_host(routes: tuple[str, ...], is_asked: boo
     assert asked == ("clientCertificate" if is_asked else "")
 
 
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("RequireAnyClientCert", "clientCertificate"),
+        ("VerifyClientCertIfGiven", "optionalClientCertificate?"),
+        ("RequestClientCert", "optionalClientCertificate?"),
+        ("NoClientCert", ""),
+    ],
+)
+def test_certificates_that_clients_may_show(kind: str, asked: str) -> None:
+    options = MTLS.replace("RequireAndVerifyClientCert", kind)
+    world = with_doors(simulated(routed("admin", PATH, BY_MTLS), options, WEB, ADMIN))
+    assert answer(world, f"{HOST}/admin")[1] == asked
+
+
 def test_an_ingress_of_the_same_host_takes_them_away(tmp_path: Path) -> None:
     beside = ingress("web", of_class="traefik", tls=True)
     found = said(tmp_path, "GWP526", routed("admin", PATH, BY_MTLS), beside, MTLS, WEB, ADMIN)

@@ -11,7 +11,7 @@ from policylint.explain.explanation import explain
 from policylint.explain.subject import Subject
 from policylint.model import ResourceKey
 from policylint.topology import whole
-from policylint.trace import Tracer, request
+from policylint.trace import Requirements, Tracer, request
 from tests import worlds
 from tests.compare.test_compare import sides
 
@@ -126,4 +126,29 @@ def test_the_listeners_of_listener_sets_are_the_gateways(validation: str, demand
     pair = sides(tmp_path, world, listener_set(""))
     found = removed_protections([pair], compare([pair]))
     told = [finding.severity for finding in found if "client certificate" in finding.message]
-    assert told == ["error"] * demanded
+    assert told == (["error"] if demanded else ["warning"] if validation else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("a Gateway", "asked"),
+        ("a Gateway that lets others in", "optional"),
+        ("its own port", "open"),
+        ("nobody", "open"),
+        ("a ClientTrafficPolicy", "asked"),
+        ("an optional one", "optional"),
+        ("one that asks", "optional"),
+        ("a ListenerPolicy", "asked"),
+        ("a ListenerPolicy that asks", "optional"),
+        ("a ListenerPolicy of the whole Gateway", "open"),
+    ],
+)
+def test_a_certificate_that_clients_may_show_is_optional(name: str, state: str) -> None:
+    tracer = Tracer(worlds.simulated(*WORLDS[name][0]))
+    asked = {"host": "shop.test", "scheme": "https", "path": "/", "clientCertificate": "any"}
+    given = Requirements(tracer).of(tracer.trace(request(asked)), "authentication")
+    assert (given.state, [each.setting for each in given.demands]) == (
+        state,
+        ["client certificate"] if state != "open" else [],
+    )

@@ -475,13 +475,13 @@ class EnvoyGateway(Implementation):
         """Return which reference of a filter is of no use (§10)."""
         return references.broken(extension, topology).reason
 
-    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
+    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> tuple[Pointer, bool]:
         """Return the validation of a ClientTrafficPolicy (api/v1alpha1/tls_types.go, `ClientValidationModeType`)."""
         validation = mapping(mapping(spec.get("tls")).get("clientValidation"))
-        if kind.kind != "ClientTrafficPolicy" or not validation or validation.get("optional") is True:
-            return ()
+        if kind.kind != "ClientTrafficPolicy" or not validation:
+            return (), False
         demands = text(validation.get("mode")) in ("", "RequireAndVerify", "RequireAny")
-        return ("tls", "clientValidation") if demands else ()
+        return ("tls", "clientValidation"), demands and validation.get("optional") is not True
 
     def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:
         """Return what a ClientTrafficPolicy says of a listener's clients."""

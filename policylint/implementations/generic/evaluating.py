@@ -116,9 +116,10 @@ class Evaluating(Behaviour):
         """Return the order in which settings act at a Gateway."""
         return catalog.order(self.name)
 
-    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
-        """Return where an effective spec demands certificates of a listener's clients, () where it does not."""
-        return ()
+    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> tuple[Pointer, bool]:  # noqa: ARG002
+        """Return where an effective spec asks a listener's clients for certificates, () where it does not, and whether
+        those without one are turned away."""
+        return (), False
 
     def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:  # noqa: ARG002
         """Return why clients of a listener may say which address they have; None, the default, where they may not."""

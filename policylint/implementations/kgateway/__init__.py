@@ -174,10 +174,10 @@ class Kgateway(Implementation):
         effective = folded.effective(stack.attachments)
         return effective._replace(beside=beside(levels, effective))
 
-    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Pointer:
-        """Return the validation of a ListenerPolicy that does not leave the certificate to the client."""
-        demands = kind.kind == "ListenerPolicy" and mapping(spec.get(VALIDATION)).get("mode") == "Require"
-        return (VALIDATION,) if demands else ()
+    def client_certificates(self, kind: PolicyKind, spec: Mapping[str, Any]) -> tuple[Pointer, bool]:
+        """Return the validation of a ListenerPolicy."""
+        validation = mapping(spec.get(VALIDATION)) if kind.kind == "ListenerPolicy" else {}
+        return ((VALIDATION,) if validation else ()), validation.get("mode") == "Require"
 
     def forgeable_address(self, kind: PolicyKind, spec: Mapping[str, Any]) -> Trust | None:
         """Return what a ListenerPolicy says of a listener's clients."""

@@ -80,6 +80,16 @@ def known_object(group: str, kind: str) -> Mapping[str, Any] | None:
 
 
 @cache
+def owner_of_object(group: str, kind: str) -> str:
+    """Return the implementation whose kind of objects it is that are no policies, "" for any other kind."""
+    for file in shipped_catalog():
+        entries = map(mapping, sequence(file.content().get("objects") if file.mentions(group) else ()))
+        if any((entry.get("group"), entry.get("kind")) == (group, kind) for entry in entries):
+            return str(file.content()["implementation"])
+    return ""
+
+
+@cache
 def generators() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     """Return what controllers make policies of, by (group, kind): `generates` of the catalog's objects."""
     return {

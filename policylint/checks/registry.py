@@ -195,7 +195,8 @@ RULES: dict[str, RuleEntry] = {
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_route),
     "GWP415": RuleEntry(
-        "dead_end", either(ways_in, any_route, has("ServiceEntry"), has("Sidecar"), has("DestinationRule"))
+        "dead_end",
+        either(ways_in, any_route, has("DestinationRule", "ServiceEntry", "ServiceProfile", "Sidecar")),
     ),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),

@@ -1,4 +1,4 @@
-"""Where objects beside Gateway API end TLS with a certificate, so that each host has a chain of its own.
+"""Where objects beside Gateway API end TLS, with which certificate: each host has a chain of its own.
 
 Source: istio.io/docs/ops/common-problems/network-issues, «404 errors occur when multiple gateways configured with same
 TLS certificate»; projectcontour/contour#5240.
@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
-from policylint.doors.peculiar import OWN_GATEWAY
+from policylint.doors.peculiar import OWN_GATEWAY, proxies
+from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.tls_ends import TlsEnd
-from policylint.model import World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model.words import listing
+from policylint.topology.certificates import MADE, Certificates
+from policylint.topology.grants import Grants
 
 _ENDED = ("SIMPLE", "MUTUAL", "OPTIONAL_MUTUAL")
 _VIRTUAL_HOST = ("projectcontour.io", "HTTPProxy")
@@ -37,3 +41,38 @@ def tls_ends(world: World) -> Iterator[TlsEnd]:
             secret = f"Secret {namespace or proxy.key.namespace}/{name}"
             place = ("spec", "virtualhost", "tls", "secretName")
             yield TlsEnd(proxy, place, _VIRTUAL_HOST, secret, frozenset({fqdn}), 421)
+
+
+def misplaced(world: World) -> Iterator[DeadEnd]:
+    """Yield the credentials of servers that are beside their Gateway, and not beside its proxies, which read them.
+
+    Source: istio.io/docs/ops/common-problems/security-issues; istio/istio#27740, #25018; pilot/pkg/model/credentials.
+    """
+    known = Certificates(world, Grants(world))
+    for gateway in world.of_kind(*OWN_GATEWAY):
+        homes = sorted({workload.key.namespace for workload in proxies(world, gateway)})
+        if not homes or gateway.key.namespace in homes or not all(homes):
+            continue
+        for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
+            tls = mapping(server.get("tls"))
+            for field in ("credentialName", "caCertCredentialName"):
+                name = text(tls.get(field))
+                own = gateway.key.namespace
+                if not name or "/" in name or is_symbolic(name) or not _is_in(own, name, gateway, known):
+                    continue
+                if any(_is_in(home, name, gateway, known) for home in homes):
+                    continue
+                does = f"names Secret {name}, which its proxies look for in {listing(homes)}, and which is in {own}"
+                fix = f"put the Secret into {listing(homes)}"
+                ground = f"Secret {homes[0]}/{name} was not seen"
+                then = "connections end before TLS is set up"
+                place: Pointer = ("spec", "servers", number, "tls", field)
+                about = ResourceKey("", "Secret", own, name)
+                yield DeadEnd(gateway, place, does, fix, (about,), ground, then)
+
+
+def _is_in(namespace: str, name: str, gateway: Resource, known: Certificates) -> bool:
+    """Return whether a Secret is in a namespace, or something of the tree makes it there."""
+    reference = {"name": name, "namespace": namespace}
+    resolution = known.certificate(gateway, ("metadata", "name"), reference, "certificate", "").resolution
+    return resolution.found or resolution.reason.endswith(MADE)

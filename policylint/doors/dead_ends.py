@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from policylint.catalog.content import places
 from policylint.doors.annotations import astray, closed, risky
+from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.istio import hidden, undelegated
 from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
@@ -37,6 +38,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from closed(world)
     yield from groups_of_nobody(world)
     yield from anonymous_nobody(world)
+    yield from misplaced(world)
     yield from _of_two_classes(world)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.catalog.content import owner_of_object
 from policylint.implementations import Implementation, implementation
 from policylint.model import ResourceKey
 from policylint.simulation import Simulation
@@ -12,9 +13,10 @@ from policylint.topology.ancestry import implementation_of
 
 
 def present(simulation: Simulation) -> Iterator[Implementation]:
-    """Yield the implementations of whose groups there are objects, by their names."""
-    owners = {simulation.catalog.owner(group) for group, _ in simulation.world.kinds()} - {""}
-    for name in sorted(owners):
+    """Yield the implementations of whose groups or kinds there are objects, by their names."""
+    kinds = simulation.world.kinds()
+    owners = {simulation.catalog.owner(group) or owner_of_object(group, kind) for group, kind in kinds}
+    for name in sorted(owners - {""}):
         yield implementation(name, simulation.catalog.settings(name))
 
 

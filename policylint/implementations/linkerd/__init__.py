@@ -8,7 +8,7 @@ the policy's own namespace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
@@ -28,6 +28,7 @@ from policylint.topology.workloads import is_workload
 
 if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
+    from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
 
@@ -63,6 +64,12 @@ class Linkerd(Implementation):
     name = "linkerd"
     is_mesh = True
     asked_by_requests = True
+
+    def dead_ends(self, world: World) -> Iterable[DeadEnd]:
+        """Return the ServiceProfiles that are called after no Service."""
+        from policylint.implementations.linkerd.profiles import unasked
+
+        return unasked(world)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references; the policy's namespace needs no manifest, and stands for all Servers in it."""

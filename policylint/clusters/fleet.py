@@ -73,8 +73,8 @@ class ClusterFleet:
 
     def labelled(self, selector: Mapping[str, Any]) -> Chosen:
         """Return the clusters whose labels a LabelSelector selects; labels of controllers are open where not shown."""
-        closed, opened = _parted(selector)
-        return self._labels.select(closed) & self._open_labels.select(opened)
+        closed = _asking(selector, lambda key: not is_set_by_controllers(key))
+        return self._labels.select(closed) & self._open_labels.select(_asking(selector, is_set_by_controllers))
 
     def claiming(self, selector: Mapping[str, Any]) -> Chosen:
         """Return the clusters whose claims a ClusterClaimSelector selects; without a status they are not known."""
@@ -147,11 +147,6 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     if (key and key != taint.get("key")) or toleration.get("effect") not in (None, "", taint.get("effect")):
         return False
     return toleration.get("operator") == "Exists" or text(toleration.get("value")) == text(taint.get("value"))
-
-
-def _parted(selector: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part a LabelSelector into what is asked of labels in manifests, and of those that controllers set."""
-    return _asking(selector, lambda key: not is_set_by_controllers(key)), _asking(selector, is_set_by_controllers)
 
 
 def _asking(selector: Mapping[str, Any], about: Callable[[str], bool]) -> dict[str, Any]:

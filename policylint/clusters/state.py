@@ -217,7 +217,8 @@ class Hub:
         if not placed.maybe and not more:
             yield PolicyPlacement(key, 0, 0, False, "", self._why_nowhere(key, cover), words, cover.via)
             return
-        reason = "bindings-unknown" if unseen and not cover.bound else _doubt(cover.reasons)
+        doubt = next((each for each in cover.reasons if each not in NOWHERE), "")
+        reason = "bindings-unknown" if unseen and not cover.bound else doubt
         written = text(spec.get("remediationAction"))
         action = "" if is_symbolic(written) else written.lower() or PER_TEMPLATE
         enforced = cover.enforced if action != "enforce" else Chosen()
@@ -251,8 +252,3 @@ class Hub:
         if self.world.partial and not self.world.in_namespace(*BINDING, namespace):
             return f"no PlacementBinding of namespace {namespace} is in the tree, so they come from elsewhere"
         return self.world.unseen.reason(ResourceKey(*BINDING, namespace, ""))
-
-
-def _doubt(reasons: Iterable[str]) -> str:
-    """Return the first reason for not knowing the clusters."""
-    return next((reason for reason in reasons if reason not in NOWHERE), "")

@@ -28,7 +28,6 @@ from policylint.network.rules import (
     Pods,
     PolicySpec,
     RuleSpec,
-    Selector,
     UnacceptableError,
     address_range,
     is_port_name,
@@ -295,7 +294,9 @@ def endpoints(value: object, home: str | None, *pointer: str | int, is_subject: 
         axis, key = _axis(text(entry["key"]))
         if key and not key.startswith(_RESERVED):
             expressions[axis].append({**entry, "key": key})
-    by_namespace, by_pod = (_selector(labels[axis], expressions[axis]) for axis in ("namespaces", "pods"))
+    by_namespace, by_pod = (
+        {"matchLabels": labels[axis], "matchExpressions": list(expressions[axis])} for axis in ("namespaces", "pods")
+    )
     keys = {_axis(label) for label in (*wanted, *(text(entry["key"]) for entry in required))}
     says_where = any(axis == "namespaces" for axis, _ in keys)
     limited = home is not None and (is_subject or not says_where)
@@ -313,10 +314,6 @@ def _means_gateways(wanted: Mapping[str, Any], required: Iterable[Mapping[str, A
         entry["operator"] not in _POSITIVE and f"reserved:{text(entry['key'])[9:]}" != _OF_GATEWAYS
         for entry in required
     )
-
-
-def _selector(labels: dict[str, Any], expressions: Iterable[Any]) -> Selector:
-    return {"matchLabels": labels, "matchExpressions": list(expressions)}
 
 
 def _axis(label: str) -> tuple[str, str]:

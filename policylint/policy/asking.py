@@ -116,7 +116,7 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
             unless = path if optional else weak[0].path if weak else condition
             lenient = [weakness for weakness in weak if weakness.presence != "narrows"]
             turns_away: TurnedAway = "false" if optional or lenient else "without"
-            if any(_refuses_nobody(weakness, spec) for weakness in lenient):
+            if any(each.presence == "grants" or _value(each, spec) in each.admits_all for each in lenient):
                 turns_away = "nobody"
             yield Ask(purpose, path, not unless, unless, inside, turns_away)
 
@@ -221,11 +221,6 @@ def _value(weak: Weakness, spec: Mapping[str, Any]) -> Any:
     if value is None and weak.instead:
         value = _at(spec, weak.instead)
     return weak.unset if value is None else value
-
-
-def _refuses_nobody(weak: Weakness, spec: Mapping[str, Any]) -> bool:
-    """Return whether a weakness that is there lets pass whoever comes with something false, too."""
-    return weak.presence == "grants" or _value(weak, spec) in weak.admits_all
 
 
 def _weak_extension(named: Mapping[str, Any], group: str, namespace: str, world: World, catalog: Catalog) -> str:

@@ -42,7 +42,8 @@ def merge(stack: Stack) -> Effective:
     for established in reversed(above):
         declared = established.declared[0]
         overrides = declared.mode == "overrides"
-        granularity = _granularity(kind, declared, challenger.declared[0])
+        on_challenger = kind.merge.directive is not None and kind.merge.directive.on == "challenger"
+        granularity = (challenger.declared[0] if on_challenger else declared).granularity
         if granularity in ("atomic", "none"):
             # What is empty counts as absent: a challenger even where defaults are established, an override that sets
             # nothing even where it is (docs/design/semantics.md §6, trap 7).
@@ -71,11 +72,6 @@ def side_by_side(stack: Stack) -> Effective:
             owners[field, len(spec.setdefault(field, []))] = attachment.key
             spec[field].append(value)
     return Effective(spec, owners, Losses(), stack.attachments)
-
-
-def _granularity(kind: PolicyKind, established: Declared, challenger: Declared) -> str:
-    on_challenger = kind.merge.directive is not None and kind.merge.directive.on == "challenger"
-    return challenger.granularity if on_challenger else established.granularity
 
 
 def _rules(granularity: str, kind: PolicyKind) -> Rules:

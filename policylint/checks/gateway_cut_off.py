@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator
+from functools import cached_property
+from typing import Any
 
 from policylint.doors import PUBLISHED, with_doors
-from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, ResourceKey, mapping
+from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
+from policylint.network.addressed import services_behind
 from policylint.network.cilium import BESIDE_NETWORK_POLICIES, LETS_GATEWAYS
+from policylint.network.endpoints import workloads
 from policylint.network.hops import Hop, Hops, Way
 from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.ports import PortSpec
@@ -34,53 +38,124 @@ class _Cut(NamedTuple):
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     doors = with_doors(simulation)
-    yield from _cut_off(doors)
+    if doors is simulation or _Few(simulation, doors).may_be_cut_off():
+        yield from _cut_off(doors)
     if doors is not simulation:
         doors.kept_hops = None  # a network of its own, which no rule behind this one asks
+
+
+class _Few:
+    """The ways in of an environment among few ends, which spares numbering all of them anew beside all doors.
+
+    What gets from one end to another hangs on these two. What is let through only grows with more ends, where a client
+    or a host may be any of them. So what is not denied among few ends is not denied among all.
+    """
+
+    def __init__(self, simulation: Simulation, doors: Simulation) -> None:
+        self._simulation, self._doors = simulation, doors
+        self._own = {state.gateway.key for state in simulation.topology.gateways}
+
+    def may_be_cut_off(self) -> bool:
+        """Return whether clients or backends may be cut off; of the objects of one cluster that is not asked.
+
+        There a namespace may have labels unseen as long as nothing else is found in it.
+        """
+        if not self._simulation.world.partial:
+            return True
+        places = {(gateway, backend.wanted, backend.port) for _, gateway, backend in _sent(self._doors)}
+        return any(self._way(*place).verdict == "denied" for place in places) or any(
+            (self._simulation.hops if gateway in self._own else self._around).to_gateway(gateway, port).verdict
+            == "denied"
+            for gateway, port in _opened(self._doors)
+        )
+
+    def _way(self, gateway: ResourceKey, wanted: ResourceKey, port: int | None) -> Way:
+        """Return the way to a backend: where its pods are among all ends already, from Gateways and from outside."""
+        if gateway in self._own or gateway.kind in PUBLISHED:
+            way = _way(self._simulation.hops, gateway, wanted, port)
+            if way.hops:
+                return way
+        return _way(self._around, gateway, wanted, port)
+
+    @cached_property
+    def _around(self) -> Hops:
+        """The proxies of all doors, and the pods behind them."""
+        world, topology = self._simulation.world, self._doors.topology
+        routes = [route for route in topology.routes if any(each.gateway not in self._own for each in route.parents)]
+        wanted: dict[ResourceKey, Resource | None] = {}
+        pending = [backend.wanted for route in routes for backend in route.backends]
+        while pending:
+            key = pending.pop()
+            if key not in wanted:
+                seen = wanted[key] = world.get(key)
+                pending += services_behind(world, [] if seen is None else [seen])
+        selectors: dict[str, list[ItemsView[str, Any]]] = {}
+        for service in filter(None, wanted.values()):
+            selector = mapping(service.spec.get("selector"))
+            if selector:
+                selectors.setdefault(service.key.namespace, []).append(selector.items())
+        found = [
+            end
+            for end in workloads(world)
+            if end.key in wanted or any(each <= end.labels.items() for each in selectors.get(end.namespace, ()))
+        ]
+        return self._doors.hops_among(topology.gateways, routes, found)
+
+
+def _sent(simulation: Simulation) -> Iterator[tuple[RouteState, ResourceKey, BackendState]]:
+    """Yield what Gateways send to backends, by route."""
+    for route in simulation.topology.routes:
+        gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
+        for backend in route.backends:
+            if backend.role == "backend" and backend.granted is not False:
+                for gateway in sorted(gateways):
+                    yield route, gateway, backend
+
+
+def _opened(simulation: Simulation) -> dict[tuple[ResourceKey, int], list[ResourceKey]]:
+    """Return the ports of listeners that have routes, with these; what is published has no proxies in front of it."""
+    routes: dict[tuple[ResourceKey, int], list[ResourceKey]] = {}
+    for route in simulation.topology.routes:
+        for parent in route.parents:
+            gateway = parent.gateway
+            if not parent.accepted or gateway is None or gateway.kind in PUBLISHED:
+                continue
+            for candidate in parent.candidates:
+                listener = simulation.topology.listener(candidate.node)
+                if not candidate.failure and listener is not None and listener.port:
+                    routes.setdefault((gateway, listener.port), []).append(route.route.key)
+    return routes
 
 
 def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     by_policy: dict[tuple[ResourceKey, str], list[_Cut]] = {}
     known: dict[tuple[object, ...], Way] = {}
-    for route in simulation.topology.routes:
-        gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
-        for backend in route.backends:
-            if backend.role != "backend" or backend.granted is False:
-                continue
-            for gateway in sorted(gateways):
-                place = (gateway, backend.wanted, backend.port)
-                if place not in known:
-                    known[place] = _way(simulation.hops, gateway, backend)
-                way = known[place]
-                if way.verdict == "denied":
-                    hop = next(hop for hop in way.hops if hop.verdict == "denied")
-                    step = hop.deciding
-                    if step is not None and step.policy is not None:
-                        side = "egress" if hop.egress and step is hop.egress[-1] else "ingress"
-                        cut = _Cut(route, backend, gateway, hop)
-                        by_policy.setdefault((step.policy.key, side), []).append(cut)
+    for route, gateway, backend in _sent(simulation):
+        place = (gateway, backend.wanted, backend.port)
+        if place not in known:
+            known[place] = _way(simulation.hops, *place)
+        way = known[place]
+        if way.verdict == "denied":
+            hop = next(hop for hop in way.hops if hop.verdict == "denied")
+            step = hop.deciding
+            if step is not None and step.policy is not None:
+                side = "egress" if hop.egress and step is hop.egress[-1] else "ingress"
+                by_policy.setdefault((step.policy.key, side), []).append(_Cut(route, backend, gateway, hop))
     for (key, side), cuts in sorted(by_policy.items()):
         yield _finding(simulation, key, side, cuts)
     yield from _closed(simulation)
 
 
-def _way(hops: Hops, gateway: ResourceKey, backend: BackendState) -> Way:
+def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None) -> Way:
     """Return the way from the proxies of a Gateway to a backend; what is published by itself has none of them."""
     if gateway.kind in PUBLISHED:
-        return hops.from_outside(backend.wanted, backend.port)
-    return hops.from_gateway(gateway, None, backend.wanted, backend.port)
+        return hops.from_outside(wanted, port)
+    return hops.from_gateway(gateway, None, wanted, port)
 
 
 def _closed(simulation: Simulation) -> Iterator[Finding]:
     """Yield what keeps clients from the port of a listener that has routes."""
-    routes: dict[tuple[ResourceKey, int], list[ResourceKey]] = {}
-    for route in simulation.topology.routes:
-        for parent in route.parents:
-            for candidate in parent.candidates if parent.accepted and parent.gateway is not None else ():
-                listener = simulation.topology.listener(candidate.node)
-                if not candidate.failure and listener is not None and listener.port and parent.gateway is not None:
-                    routes.setdefault((parent.gateway, listener.port), []).append(route.route.key)
-    for (gateway, port), served in sorted(routes.items()):
+    for (gateway, port), served in sorted(_opened(simulation).items()):
         way = simulation.hops.to_gateway(gateway, port)
         step = way.hops[0].deciding if way.verdict == "denied" else None
         if step is None or step.policy is None:

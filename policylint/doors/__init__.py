@@ -13,6 +13,7 @@ from typing import Any
 
 from policylint.doors.peculiar import ENTRIES, OWN_GATEWAY, proxies
 from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
+from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec
 
@@ -109,6 +110,7 @@ def _opened(simulation: Simulation) -> Simulation:
     found += [*istio_doors(world, read, simulation.policies), *traefik_doors(world, read), *contour_doors(world, read)]
     found += [*server_doors(world, read), *stream_doors(world, read)]
     opened = copy(simulation)
+    opened.kept_network_policies = simulation.network_policies if world.once(has_policies) else None  # read once
     opened.topology = simulation.topology.opened(
         [each.state for each in found],
         [route for each in found for route in each.routes],

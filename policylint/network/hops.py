@@ -106,6 +106,7 @@ class Hops:
         services: Iterable[ResourceKey] = (),
         policies: Sequence[PolicySpec] | None = None,
         tunnel: Tunnels = untunnelled,
+        found: list[Endpoint] | None = None,
     ) -> None:
         """Number the ends of the world.
 
@@ -114,11 +115,12 @@ class Hops:
             services: the backends of routes.
             policies: the network policies of the world, where they are read already.
             tunnel: what meshes make of connections.
+            found: the workloads, where not all of them are asked about.
         """
         self.planes: dict[ResourceKey, list[DataPlane]] = {}
         for plane in planes:
             self.planes.setdefault(plane.gateway, []).append(plane)
-        found = workloads(world)
+        found = workloads(world) if found is None else found
         more = [plane.endpoint for listed in self.planes.values() for plane in listed]
         by_namespace: dict[str, list[Endpoint]] = {}
         for endpoint in found:

@@ -23,14 +23,16 @@ from policylint.schema.broken import KUBERNETES, BrokenObject, as_stored, broken
 from policylint.schema.object_meta import AT as METADATA
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
-from policylint.topology import BackendState, RouteState, Topology, build
+from policylint.topology import BackendState, GatewayState, RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.delegation import MOST_LEVELS
 from policylint.topology.grants import Grants
 
 if TYPE_CHECKING:
     from policylint.clusters.state import Hub
+    from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hops
+    from policylint.network.proxies import DataPlane
     from policylint.network.rules import PolicySpec
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
@@ -149,27 +151,30 @@ class Simulation:
     def hops(self) -> Hops:
         """The ways through the network, and the network policies on them; computed on first use."""
         if self.kept_hops is None:
-            from policylint.network.addressed import SERVICE, services_behind
-            from policylint.network.hops import Hops
-            from policylint.network.proxies import data_planes
-
-            planes = [
-                plane
-                for gateway in self.topology.gateways
-                for plane in data_planes(
-                    self.world, gateway, self.catalog.data_plane(implementation_of(gateway, self.catalog))
-                )
-            ]
-            backends = [backend for route in self.topology.routes for backend in route.backends]
-            services = [
-                backend.wanted
-                for backend in backends
-                if backend.wanted[:2] == SERVICE and not backend.resolution.missing and not backend.wanted.unplaced
-            ]
-            others = (backend.resolution.resource for backend in backends if backend.wanted[:2] != SERVICE)
-            services += services_behind(self.world, filter(None, others))
-            self.kept_hops = Hops(self.world, planes, services, self.network_policies, self.meshes.tunnel)
+            self.kept_hops = self.hops_among(self.topology.gateways, self.topology.routes)
         return self.kept_hops
+
+    def hops_among(
+        self, gateways: Iterable[GatewayState], routes: Iterable[RouteState], found: list[Endpoint] | None = None
+    ) -> Hops:
+        """Return the ways from some Gateways to the backends of some routes, among all workloads or those `found`."""
+        from policylint.network.addressed import SERVICE, services_behind
+        from policylint.network.hops import Hops
+        from policylint.network.proxies import data_planes
+
+        planes: list[DataPlane] = []
+        for gateway in gateways:
+            places = self.catalog.data_plane(implementation_of(gateway, self.catalog))
+            planes += data_planes(self.world, gateway, places)
+        backends = [backend for route in routes for backend in route.backends]
+        services = [
+            backend.wanted
+            for backend in backends
+            if backend.wanted[:2] == SERVICE and not backend.resolution.missing and not backend.wanted.unplaced
+        ]
+        others = (backend.resolution.resource for backend in backends if backend.wanted[:2] != SERVICE)
+        services += services_behind(self.world, filter(None, others))
+        return Hops(self.world, planes, services, self.network_policies, self.meshes.tunnel, found)
 
     @property
     def meshes(self) -> Meshes:

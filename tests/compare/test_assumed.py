@@ -121,6 +121,30 @@ CASES += [
         id="calico",
     ),
 ]
+AT_PORTS = """
+  selector: {matchLabels: {app.kubernetes.io/instance: pay, tier: db}}
+  rules:
+    - from: [{source: {principals: [cluster.local/ns/shop/sa/web]}}]
+      to: [{operation: {ports: ["8081"], paths: [/read]}}]
+    - from: [{source: {namespaces: [tools]}}]
+      when: [{key: destination.port, values: ["9090"]}]
+"""
+CASES += [  # what they open they open at ports of their own
+    pytest.param(ISTIO, AT_PORTS, "cluster.local/ns/shop/sa/web", "'*'", "get in", id="principals-at-a-port"),
+    pytest.param(ISTIO, AT_PORTS, "[/read]", '[/read, "/admin/*"]', "opens ~/admin/.*", id="paths-at-a-port"),
+    pytest.param(ISTIO, AT_PORTS, "namespaces: [tools]", "namespaces: ['*']", "get in", id="condition-of-a-port"),
+    pytest.param(
+        ISTIO, AT_PORTS.replace("rules:", "action: ALLOW\n  rules:"), "ALLOW", "AUDIT", "get in", id="action-at-ports"
+    ),
+    pytest.param(
+        "security.istio.io/v1 PeerAuthentication",
+        "  selector: {matchLabels: {app: pay}}\n  mtls: {mode: STRICT}\n  portLevelMtls: {9090: {mode: STRICT}}\n",
+        "{9090: {mode: STRICT}}",
+        "{9090: {mode: DISABLE}}",
+        "goes from STRICT to DISABLE",
+        id="transport-of-a-port",
+    ),
+]
 TWINS = [
     pytest.param(EG, TO_ROUTE + KEYS, "[x-key]", '["x-key"]', id="quotes"),
     pytest.param(ISTIO, CALLERS, "methods: [GET]", "methods: [GET], paths: [/api]", id="narrower"),
@@ -168,6 +192,21 @@ def test_what_is_not_weaker_is_a_row_at_most(tmp_path: Path, kind: str, spec: st
     for said in places(tmp_path, kind, spec, old, new).values():
         assert "warning[" not in said, said
         assert "error[" not in said, said
+
+
+def test_policies_for_other_pods_of_the_namespace_stay_theirs(tmp_path: Path) -> None:
+    """Each stands for pods of its own, that have no name here: what is open beside them closes nothing at them."""
+    others = policy(ISTIO, "  selector: {matchLabels: {tier: front}}\n  rules: [{}]\n").replace(
+        "name: p\n", "name: a\n"
+    )
+    tree = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE, "apps/a.yaml": others}
+    before, after = (
+        policy(ISTIO, AT_PORTS.replace("rules:", f"action: {action}\n  rules:")) for action in ("ALLOW", "AUDIT")
+    )
+    said = " ".join(diff(tmp_path, {**tree, "apps/p.yaml": before}, {"apps/p.yaml": after}).split())
+    assert (
+        "every Deployment that it is for is less protected: AuthorizationPolicy pay/p turns fewer requests away" in said
+    )
 
 
 def test_what_is_deleted_where_nothing_deploys_it_is_a_row(tmp_path: Path) -> None:

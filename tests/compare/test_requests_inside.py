@@ -25,6 +25,22 @@ LINKERD = (
 BOTH = source("principals: [cluster.local/ns/infra/sa/caller, cluster.local/ns/ops/sa/bot]")
 ON_PATH = "rules: [{from: [{source: {namespaces: [infra]}}], to: [{operation: {methods: [GET], paths: [/charge]}}]}]"
 DENIES = "action: DENY, rules: [{from: [{source: {notPrincipals: ['*']}}], to: [{operation: {paths: [/admin]}}]}]"
+TENANTS = worlds.manifest(
+    "networking.k8s.io/v1",
+    "NetworkPolicy",
+    "n",
+    "shop",
+    "spec: {podSelector: {}, ingress: [{from: [{namespaceSelector: {matchLabels: {tier: tenant}}}]}]}",
+)
+TENANTS_OF_CILIUM = worlds.manifest(
+    "cilium.io/v2",
+    "CiliumNetworkPolicy",
+    "n",
+    "shop",
+    "spec: {endpointSelector: {}, ingress: [{fromEndpoints: [{matchLabels:"
+    " {k8s:io.kubernetes.pod.namespace.labels.tier: tenant}}]}]}",
+)
+"""Which namespaces are tenants was not seen."""
 OF = "serviceaccount.identity.linkerd.cluster.local"
 
 MADE = (
@@ -40,6 +56,24 @@ MADE = (
         (*ISTIO, ONLY_CALLER),
         ISTIO,
         (("opened", "web.shop from others than infra/caller"),),
+    ),
+    *(
+        Made(
+            f"one more principal, whom a {behind} may stop",
+            (*mesh, behind_it, *before),
+            (*mesh, behind_it, *after),
+            (("opened", opened),),
+        )
+        for behind, behind_it in (("NetworkPolicy", TENANTS), ("CiliumNetworkPolicy", TENANTS_OF_CILIUM))
+        for mesh, before, after, opened in (
+            (ISTIO, (ONLY_CALLER,), (source("principals: ['*']"),), "web.shop from the mesh except infra/caller"),
+            (
+                LINKERD,
+                (lets(WHO), meshed(f"caller.infra.{OF}")),
+                (lets(WHO), meshed('"*"')),
+                "web.shop from the mesh except infra/caller",
+            ),
+        )
     ),
     Made(
         "who has no identity is denied a path",

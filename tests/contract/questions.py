@@ -1110,6 +1110,8 @@ def _opened_by_traces(change: Change) -> Answers:
             told[subject] = ""
         elif after.outcome.backends and _login(change, after) == "unknown":
             told[subject] = ""  # a diff that sees a login go says so, as far as seen
+        elif after.unsettled and before.denied and not before.is_cut_off:
+            told[subject] = ""  # and one that sees who turned it away go, where the network may still do so
         elif told.get(subject) != "":
             words = [result(trace, change.names) for trace in (before, after)]
             ends = [_serves(said, trace) for said, trace in zip(words, (before, after), strict=True)]
@@ -1291,8 +1293,11 @@ def _aged(simulation: Simulation, old: set[ResourceKey]) -> Simulation:
 
 def _lets_in(before: Trace, after: Trace) -> bool:
     """Return whether whoever was turned away by a policy gets in: where the network did it, to the pods that it kept
-    them from, and not to others to which a Service leads meanwhile."""
-    if not before.denied or before.depends or not after.outcome.backends or after.unsettled:
+    them from, and not to others to which a Service leads meanwhile. Where the network alone is in doubt now, and did
+    not do it, that is a ground, and no reason to say nothing."""
+    if not before.denied or before.depends or not after.outcome.backends:
+        return False
+    if after.unsettled and before.is_cut_off:
         return False
     denials = [each.decision for each in before.judged if each.decision.answer == "denied"]
     if denials and all(each.direct for each in denials):

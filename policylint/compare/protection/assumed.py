@@ -50,14 +50,17 @@ from policylint.topology.workloads import is_workload
 
 _MOST = 40
 """Policies of one change: each takes a simulation or two."""
+_MOST_PORTS = 8
+"""Ports of one policy at which requests are compared."""
+_PORTS = 65_536
 _FILE = "what was not seen"
 _ANY, _PLACE = "any-of-them", "some-namespace"
 _ACTION = Pattern(r"\{\{.*?\}\}")
 _BLOCK = Pattern(r"\s*(?:\{\{[^}]*\}\}\s*)+$")
 _GATEWAY, _SERVICE, _NAMESPACE = (GATEWAY_GROUP, "Gateway"), ("", "Service"), ("", "Namespace")
-_STAND_IN = Pattern(r"(\w+) [\w.-]+/any-of-them\b")
+_STAND_IN = Pattern(r"(\w+) [\w.-]+/any-of-them(?:-\d+)?\b")
 """What stands for what was not seen: an object, and its host in the mesh."""
-_HOST = Pattern(r"any-of-them\.[\w.-]+,? ")
+_HOST = Pattern(r"any-of-them(?:-\d+)?\.[\w.-]+,? ")
 
 
 class _Pair(NamedTuple):
@@ -184,7 +187,8 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
     catalog, name = sides.after.catalog, sides.after.world.name
     policies = [(pair.was, *pair.beside[0]), (*(() if pair.now is None else (pair.now,)), *pair.beside[1])]
     bare = [simulate(World(name, each, partial=True), catalog) for each in policies]
-    there = _Companions(bare[0])
+    asked = {port for each in policies for policy in each for port in _ports(policy.spec)}
+    there = _Companions(bare[0], sorted(asked)[:_MOST_PORTS])
     for each in bare:
         there.meet(each)
     made = there.made()
@@ -281,12 +285,30 @@ def _weaker_by_words(sides: Sides, pair: _Pair, states: Sequence[PolicyState] = 
         yield _alone(sides, cause._replace(ground=pair.ground), pair.now.key)
 
 
+def _ports(value: Any, *, of_ports: bool = False) -> Iterator[int]:
+    """Yield the ports that a policy tells apart: numbers, and names of fields, below what is named after ports."""
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        if of_ports or "port" in f"{name} {value.get('key')}".lower():
+            yield from _ports([name, inner], of_ports=True)
+        else:
+            yield from _ports(inner)
+    for inner in value if isinstance(value, list) else ():
+        yield from _ports(inner, of_ports=of_ports)
+    number = whole_number(str(value)) if of_ports and isinstance(value, int | str) else None
+    if number is not None and 0 < number < _PORTS:
+        yield number
+
+
 class _Companions:
     """What policies name and what no manifest shows: one object of each, and a route with a backend behind it."""
 
-    def __init__(self, side: Simulation) -> None:
-        self._side = side
+    def __init__(self, side: Simulation, ports: Sequence[int]) -> None:
+        self._side, self._ports = side, ports
         self._bodies: dict[ResourceKey, dict[str, Any]] = {}
+        self._pods: dict[frozenset[tuple[str, str]], str] = {}
+
+    def _name_of_pods(self) -> str:
+        return f"{_ANY}-{len(self._pods)}" if self._pods else _ANY
 
     def made(self) -> list[Resource]:
         text = "\n---\n".join(json.dumps(body, default=str) for body in self._bodies.values())
@@ -371,17 +393,20 @@ class _Companions:
     ) -> None:
         """Add pods with labels behind a Service, in a namespace that is in the mesh that reads a kind."""
         told = {str(name): str(value) for name, value in labels.items()} or {"app": _ANY}
-        workload = service or next((value for name, value in told.items() if name.endswith(("app", "name"))), _ANY)
+        workload = service or self._pods.setdefault(frozenset(told.items()), self._name_of_pods())
         enrolling = self._side.catalog.enrolling()
         mesh = next((name for name, whose in enrolling.items() if whose == kind.implementation), "")
         self._add("v1", "Namespace", "", place, None, {mesh: "enabled"} if mesh else {})
         stated = whole_number(port)
         number, name = 80 if stated is None else stated, port if stated is None else ""
         named = {"name": name} if name else {}
-        container = {"name": "app", "image": "app", "ports": [{**named, "containerPort": number}]}
+        others = [each for each in self._ports if each not in (80, number)]
+        exposed = [{**named, "containerPort": number}, *({"containerPort": each} for each in others)]
+        container = {"name": "app", "image": "app", "ports": exposed}
         template = {"metadata": {"labels": told}, "spec": {"containers": [container]}}
         self._add("apps/v1", "Deployment", place, workload, {"selector": {"matchLabels": told}, "template": template})
         ports = [{"name": name or "http", "port": 80, "targetPort": number}]
+        ports += [{"name": f"http-{each}", "port": each, "targetPort": each} for each in others]
         self._add("v1", "Service", place, service or workload, {"selector": told, "ports": ports})
 
     def _add(

@@ -491,12 +491,17 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
         change = "opened" if after.serves else "closed"
     elif before.serves:
         change = "rerouted"
-    unknown = before.unknown or after.unknown or before.ground or after.trace.unsettled or before.trace.unsettled
+    unsettled, ground = after.trace.unsettled or before.trace.unsettled, after.ground
+    kept_out = before if change == "opened" else after
+    if change in ("opened", "closed") and kept_out.denied and not kept_out.trace.is_cut_off:
+        # who certainly turns it away does so whatever the network does
+        unsettled, ground = "", ground or (unsettled if change == "opened" else "")
+    unknown = before.unknown or after.unknown or before.ground or unsettled
     if not before.denied:
-        unknown = unknown or after.ground
+        unknown = unknown or ground
     if change == "rerouted":  # what is asked otherwise is a difference of its own
-        return Difference(change, "", end_in_words(before.trace), end_in_words(after.trace), (), unknown, after.ground)
-    return Difference(change, "", _ended(before), _ended(after), (), unknown, after.ground)
+        return Difference(change, "", end_in_words(before.trace), end_in_words(after.trace), (), unknown, ground)
+    return Difference(change, "", _ended(before), _ended(after), (), unknown, ground)
 
 
 def _ended(answer: RequestAnswer) -> str:

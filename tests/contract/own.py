@@ -1386,25 +1386,38 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         SHOP[:5],
         (*SHOP[:3], SERVICE.replace("port: 80", "port: 81"), SHOP[4], authorization("closed", "selector: {}", "shop")),
     ),
-    "a DestinationRule goes by which clients of the mesh show no certificate": tuple(
-        (
-            *ISTIO[:5],
-            *(labelled(namespace, "{istio-injection: enabled}") for namespace in ("shop", "infra")),
-            manifest("security.istio.io/v1", "PeerAuthentication", "p", "shop", "spec: {mtls: {mode: STRICT}}"),
-            *rule,
-        )
-        for rule in (
+    **{
+        f"a DestinationRule goes by which clients of the mesh show no certificate{beside}": tuple(
             (
-                manifest(
-                    "networking.istio.io/v1",
-                    "DestinationRule",
-                    "d",
-                    "infra",
-                    "spec: {host: '*.local', trafficPolicy: {tls: {mode: DISABLE}}}",
+                *ISTIO[:5],
+                *(labelled(namespace, "{istio-injection: enabled}") for namespace in ("shop", "infra")),
+                manifest("security.istio.io/v1", "PeerAuthentication", "p", "shop", "spec: {mtls: {mode: STRICT}}"),
+                *rule,
+            )
+            for rule in (
+                (
+                    manifest(
+                        "networking.istio.io/v1",
+                        "DestinationRule",
+                        "d",
+                        "infra",
+                        "spec: {host: '*.local', trafficPolicy: {tls: {mode: DISABLE}}}",
+                    ),
+                ),
+                comes,
+            )
+        )
+        for beside, comes in (
+            ("", ()),
+            (
+                " while a health check comes",
+                (
+                    policy(
+                        "networking.gke.io/v1", "HealthCheckPolicy", "health", "Service/checkout", "default: {}", "shop"
+                    ),
                 ),
             ),
-            (),
         )
-    ),
+    },
 }
 """By what changes: before and after."""

@@ -1334,7 +1334,9 @@ def _only_clients_differ(change: Change, before: Trace) -> bool:
         for key in sides[0].keys() | sides[1].keys()
         if any(key not in side for side in sides) or sides[0][key].body != sides[1][key].body
     }
-    is_policy = any(key in side.policies for side in change.sides[:2] for key in changed)
+    worlds = [(world.simulation.policies, world.tracer.admissions.hears) for world in change.environments]
+    states = ((policies.get(key), hears) for policies, hears in worlds for key in changed)
+    is_policy = any(state is not None and hears(state.kind.implementation) for state, hears in states)
     around = {each.at.path[0].key for each in refusing}
     around |= {ResourceKey("", "Namespace", "", key.namespace) for key in around}
     return bool(refusing) and not is_policy and changed.isdisjoint(around)

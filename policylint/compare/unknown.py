@@ -104,28 +104,40 @@ def _is_at_workloads(state: PolicyState) -> bool:
 
 
 def _namespaces(sides: Sides) -> Iterator[SubjectChange]:
-    """Yield the namespaces whose labels change, where policies are for pods of them that were not seen: their labels
-    say which mesh they are in."""
+    for _, now in relabelled(sides):
+        reason = "its labels change, and pods that policies are for were not seen"
+        yield SubjectChange(sides.after.world.name, now.key, "unknown", now.name_location, reason=reason)
+
+
+def relabelled(sides: Sides) -> Iterator[tuple[Resource, Resource]]:
+    """Yield the namespaces whose labels change, before and after, where policies are for pods of them that were not
+    seen: what a Namespace says of itself puts its pods into a mesh."""
     before, after, _ = sides
     meant = {
         state.key.namespace
         for state in after.policies.values()
         for target in state.targets
-        if (target.resolution.unknown if target.key[:2] != _NAMESPACE else not _is_at_workloads(state))
+        if (
+            not _is_at_workloads(state)
+            if target.key[:2] == _NAMESPACE
+            else target.resolution.unknown or is_of_unseen(target, state, after)
+        )
     }
+    enrolling = after.catalog.enrolling().keys() if meant else ()
     for namespace in sorted(meant):
         key = ResourceKey(*_NAMESPACE, "", namespace)
         was, now = before.world.get(key), after.world.get(key)
-        if was is not None and now is not None and _labels(was) != _labels(now):
-            reason = "its labels change, and pods that policies are for were not seen"
-            yield SubjectChange(after.world.name, key, "unknown", now.name_location, reason=reason)
+        if was is not None and now is not None and _labels(was, enrolling) != _labels(now, enrolling):
+            yield was, now
 
 
-def _labels(namespace: Resource) -> dict[str, object]:
-    """Return the labels of a namespace but those of Kubernetes, which no mesh reads."""
-    return {
-        key: value for key, value in namespace.labels.items() if not key.partition("/")[0].endswith("kubernetes.io")
-    }
+def _labels(namespace: Resource, enrolling: Collection[str]) -> tuple[dict[str, object], ...]:
+    """Return the labels of a namespace but those of Kubernetes, and the annotations that a mesh reads."""
+    labels, annotations = namespace.labels, mapping(namespace.metadata.get("annotations"))
+    return (
+        {key: value for key, value in labels.items() if not key.partition("/")[0].endswith("kubernetes.io")},
+        {key: value for key, value in annotations.items() if key in enrolling},
+    )
 
 
 def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[SubjectChange]:

@@ -215,3 +215,59 @@ def test_what_is_deleted_where_nothing_deploys_it_is_a_row(tmp_path: Path) -> No
     said = " ".join(diff(tmp_path, before, {"old/p.yaml": ""}).split())
     assert "goes, and nothing here deploys old/p.yaml" in said
     assert "warning[" not in said
+
+
+def namespace(says: str) -> str:
+    return f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: pay, {says}}}\n"
+
+
+TRANSPORT = policy("security.istio.io/v1 PeerAuthentication", "  mtls: {mode: STRICT}\n")
+OF_LINKERD = "\n---\n".join((
+    policy("policy.linkerd.io/v1beta3 Server", "  podSelector: {matchLabels: {app: pay}}\n  port: 8080\n"),
+    policy(
+        "policy.linkerd.io/v1alpha1 AuthorizationPolicy",
+        "  targetRef: {group: policy.linkerd.io, kind: Server, name: p}\n"
+        "  requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: web}]\n",
+    ),
+))  # fmt: skip
+ENROLLED = [
+    pytest.param(TRANSPORT, "labels: {istio.io/dataplane-mode: ambient}", "labels: {team: a}", id="ambient"),
+    pytest.param(TRANSPORT, "labels: {istio-injection: enabled}", "labels: {istio-injection: disabled}", id="sidecars"),
+    pytest.param(
+        policy(ISTIO, AT_PORTS),
+        "labels: {istio-injection: enabled}",
+        "labels: {istio-injections: enabled}",
+        id="callers",
+    ),
+    pytest.param(
+        OF_LINKERD,
+        "annotations: {linkerd.io/inject: enabled}",
+        "annotations: {linkerd.io/inject: disabled}",
+        id="linkerd",
+    ),
+]
+
+
+@pytest.mark.parametrize(("policies", "inside", "outside"), ENROLLED)
+def test_a_namespace_that_leaves_a_mesh_takes_its_unseen_pods_along(
+    tmp_path: Path, policies: str, inside: str, outside: str
+) -> None:
+    tree = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE, "apps/p.yaml": policies}
+    said = {}
+    for name, (before, after) in {"leaves": (inside, outside), "joins": (outside, inside)}.items():
+        (tmp_path / name).mkdir()
+        space = {"apps/namespace.yaml": namespace(before)}
+        found = diff(tmp_path / name, {**tree, **space}, {"apps/namespace.yaml": namespace(after)})
+        said[name] = " ".join(found.split())
+    assert "warning[GWP304] every Deployment that it is for is less protected" in said["leaves"], said["leaves"]
+    assert "this is assumed: no" in said["leaves"]
+    assert "warning[" not in said["joins"], said["joins"]
+
+
+def test_labels_that_no_mesh_reads_are_a_row(tmp_path: Path) -> None:
+    tree = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE, "apps/p.yaml": TRANSPORT}
+    both = "labels: {istio-injection: enabled, team: %s}"
+    before = {**tree, "apps/namespace.yaml": namespace(both % "a")}
+    said = " ".join(diff(tmp_path, before, {"apps/namespace.yaml": namespace(both % "b")}).split())
+    assert "Namespace pay: unknown" in said
+    assert "warning[" not in said

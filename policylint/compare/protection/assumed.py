@@ -25,7 +25,7 @@ from policylint.compare.protection.spec import weakenings
 from policylint.compare.protection.unjudged import NOT_JUDGED
 from policylint.compare.protection.unseen import spec_of, weaker
 from policylint.compare.texts import TextChanges
-from policylint.compare.unknown import is_of_unseen, undeployed, without_routes
+from policylint.compare.unknown import is_of_unseen, relabelled, undeployed, without_routes
 from policylint.compare.unread import UnreadText, unread_changes
 from policylint.digits import whole_number
 from policylint.documents import read
@@ -98,10 +98,13 @@ def assumed_weaker(
 
 
 def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
-    """Yield the policies that differ, or are gone, with a target behind which nothing was seen."""
+    """Yield the policies that differ, or are gone, or whose namespace says something else of itself, with a target
+    behind which nothing was seen."""
+    spaces = {now.key.name: both for both in relabelled(sides) for now in both[1:]}
     for key, was in sides.before.policies.items():
         now = sides.after.policies.get(sides.pairing.key(key))
-        if now is not None and not differs(was.policy, now.policy):
+        around = spaces.get(key.namespace)
+        if now is not None and around is None and not differs(was.policy, now.policy):
             continue
         unseen = [(target.key, why) for target in was.targets if (why := _unseen(target, was, sides.before))]
         if was.invalid or not unseen:
@@ -110,6 +113,8 @@ def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
             continue  # it went with all that was there
         targets = {target for target, _ in unseen}
         beside = _others(sides.before, key, targets), _others(sides.after, sides.pairing.key(key), targets)
+        if around is not None:
+            beside = [*beside[0], around[0]], [*beside[1], around[1]]
         now_policy = None if now is None else now.policy
         yield _Pair(key, was.policy, now_policy, unseen[0][1], beside)
 
@@ -191,7 +196,8 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
     there = _Companions(bare[0], sorted(asked)[:_MOST_PORTS])
     for each in bare:
         there.meet(each)
-    made = there.made()
+    known = {each.key for side in policies for each in side}
+    made = [each for each in there.made() if each.key not in known]
     both = [simulate(World(name, (*made, *each), partial=True), catalog) for each in policies]
     pairs = pair_sides(both[:1], both[1:])
     found = (each.policies.get(of.key) for each, of in zip(both, (pair.was, pair.now), strict=True) if of is not None)

@@ -31,7 +31,7 @@ from policylint.doors.nginx_policies import GROUP, KIND, PolicyDemands, asked, c
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.regex import expression
@@ -44,6 +44,8 @@ _LISTENERS = (GROUP, "GlobalConfiguration")
 _PORTS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEST_PREFIX, _BY_EXPRESSION, _BEGINS = 5, 4, 3, 2, 1
 """Ranks of locations: what the server does by itself, `=`, `^~`, `~`, no modifier."""
+_FAILS = "fails"
+"""The field of a backend of which the requests end in an error: those of one split that goes round and round."""
 _FROM_HEADER = "x-forwarded-proto"
 _CERTIFICATE = "kubernetes.io/tls"
 _GROUPS = Pattern(r"\$(\d)")
@@ -109,7 +111,15 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
         holder = made_of(servers[0], {}, {}, _DOOR._replace(name=name))
         rules = [rule for each in servers for rule in _rules(world, each)]
         openings = [Opening(scheme, number) for scheme, number in _PORTS.items()]
-        yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+        yield door(
+            holder, _CONTROLLER, rules, guards(), lambda route: _in_part(backends(route, EVERYTHING), route), openings
+        )
+
+
+def _in_part(states: Iterable[BackendState], route: Resource) -> tuple[BackendState, ...]:
+    """Return the backends of a lowered route, those of splits that end in an error marked with why."""
+    failing = ((each, text(mapping(value_at(route.body, each.pointer)).get(_FAILS))) for each in states)
+    return tuple(each._replace(reason=_FAILS, message=why) if why else each for each, why in failing)
 
 
 def _rules(world: World, server: Resource) -> Iterator[DoorRule]:
@@ -324,14 +334,11 @@ class _Server:
             order = 3 * (len(decided) - number)
             actions = [action for _, action in _actions(stated)]
             rewrites = [_rewrite(location, action) for action in actions]
-            body, answered = _body(location, stated, actions, rewrites[0].path)
+            body, answered = _body(location, stated, actions, rewrites)
             called = f"{name} match {number}" if conditions else name
             gone_round = f"path `{name}` is rewritten where it has matches"
             if all(each.loops for each in rewrites):
                 answered = (closed(location.holder, at, gone_round),)
-            elif any(each.loops for each in rewrites):
-                why = f"one of the splits of path `{name}` is rewritten, and ends in 500"
-                answered = (*answered, closed(location.holder, at, why, certain=False))
             elif begins_with := _rewritten_where(location, rewrites):
                 left = {"matches": [match], "precedence": (*weights, order, 0, 0)}
                 round_and_round = (*here, closed(location.holder, at, gone_round))
@@ -395,7 +402,7 @@ class _Server:
 
 
 def _body(
-    location: _Location, stated: Mapping[str, Any], actions: Sequence[Mapping[str, Any]], path: Mapping[str, Any]
+    location: _Location, stated: Mapping[str, Any], actions: Sequence[Mapping[str, Any]], rewrites: Sequence[_Rewrite]
 ) -> tuple[dict[str, Any], tuple[Guard, ...]]:
     """Return what a route or match says as a rule, and what answers in place of a backend."""
     upstreams = {text(each.get("name")): each for each in map(mapping, sequence(location.holder.spec.get("upstreams")))}
@@ -409,12 +416,13 @@ def _body(
     found = [upstreams.get(upstream_of(action)) for action in actions]
     references = [
         {**_service(upstream), "weight": weight}
-        for upstream, weight in zip(found, weights, strict=True)
+        | ({_FAILS: "its path is rewritten and looked for again"} if goes.loops else {})
+        for upstream, weight, goes in zip(found, weights, rewrites, strict=True)
         if upstream is not None
     ]
     body: dict[str, Any] = {"backendRefs": references}
-    if path and not others:
-        body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": path}}]
+    if rewrites[0].path and not others:
+        body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": rewrites[0].path}}]
     place = (*location.pointer, "splits")
     return body, (Guard(location.holder, {"unread": "splits"}, {("unread",): place}),) if None in found else ()
 

@@ -13,6 +13,7 @@ import pytest
 from policylint.doors import with_doors
 from policylint.doors.dead_ends import dead_ends
 from policylint.doors.nginx import contended
+from policylint.reach import all_ways, end_in_words
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer, ingress
@@ -356,16 +357,24 @@ def test_so_is_one_of_splits(path: str, served: str) -> None:
     assert answer(simulation, f"{HOST}/a")[0] == served
 
 
-def test_one_split_that_goes_round_makes_the_answer_depend() -> None:
-    """The other one is served: half of the requests end in 500."""
+@pytest.mark.parametrize("path", ["=/a", "^~/a"])
+@pytest.mark.parametrize(("weights", "served"), [((50, 50), 0.5), ((90, 10), 0.1), ((0, 100), 1.0)])
+def test_of_splits_of_which_one_goes_round_the_rest_is_served(
+    path: str, weights: tuple[int, int], served: float
+) -> None:
+    """Which split takes a request is drawn: for a part of them NGINX answers 500, for the others the upstream."""
+    looping, plainly = weights
     splits = (
-        f"splits: [{{weight: 50, action: {{proxy: {{upstream: web, rewritePath: /b}}}}}}, {{weight: 50, {TO_WEB}}}]"
+        f"splits: [{{weight: {looping}, action: {{proxy: {{upstream: web, rewritePath: /b}}}}}}, "
+        f"{{weight: {plainly}, {TO_WEB}}}]"
     )
-    simulation = simulated(WEB, NEXT, server(f"{{path: =/a, {splits}}}, {PLAIN}"))
-    trace = Tracer(simulation).trace(from_url("GET", f"{HOST}/a"))
-    assert [each.decision.why for each in trace.judged if each.decision.answer == "depends"] == [
-        "one of the splits of path `shop.example.com=/a` is rewritten, and ends in 500"
-    ]
+    simulation = simulated(WEB, NEXT, server(f"{{path: '{path}', {splits}}}, {PLAIN}"))
+    trace = Tracer(with_doors(simulation)).trace(from_url("GET", f"{HOST}/a"))
+    outcome = trace.outcome
+    assert ([*outcome.backends.values()], outcome.failing, trace.judged) == ([served], 1 - served, ())
+    assert [each.problem for each in outcome.shares if each.problem] == ["its path is rewritten and looked for again"]
+    ways = [way for way in all_ways(with_doors(simulation)) if way.trace.request.path == "/a"]
+    assert {end_in_words(way.trace) for way in ways} == {end_in_words(trace)}
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,8 @@ def _changes(fields: Collection[str], *, stricter: bool = False) -> str:
 
 def _differing(old: Any, new: Any, above: Pointer, *, decides: bool = False) -> Iterator[Pointer]:
     """Yield where two values differ, as far down as both have something."""
+    if same_value(old, new, _name(above)):
+        return
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys((*old, *new)):
             if above == ("metadata", "labels") and "/" not in name and name != "global":
@@ -246,7 +248,7 @@ def _differing(old: Any, new: Any, above: Pointer, *, decides: bool = False) -> 
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:
                 yield from _differing(one, other, (*above, number), decides=decides)
-    elif not same_value(old, new, _name(above)):
+    else:
         yield above
 
 

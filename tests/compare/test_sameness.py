@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from policylint.compare import compare, pair_sides, removed_protections
 from policylint.compare.sameness import same_value
+from tests.compare.repositories import diff
 from tests.worlds import gateway, gateway_class, labelled, manifest, route, service, simulated
 
 SAME: list[tuple[Any, Any]] = [
@@ -202,3 +205,53 @@ def test_defaults_and_other_words_of_a_rule(before: str, after: str, same: bool)
 
     (environment,) = compare(pair_sides([world(before)], [world(after)]))
     assert (environment.requests is None or not environment.requests.changes) == same
+
+
+ISTIO_GATEWAY = manifest(
+    "networking.istio.io/v1",
+    "Gateway",
+    "g",
+    "shop",
+    "spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: http, protocol: HTTP}, "
+    "hosts: ['*']}]}",
+)
+TO_WEB = "route: [{destination: {host: web, port: {number: 80}}}]"
+ROUTER = manifest(
+    "traefik.io/v1alpha1",
+    "IngressRoute",
+    "r",
+    "shop",
+    "spec: {entryPoints: [web], routes: [{match: Host(`a.example.com`), kind: Rule, middlewares: [{name: m}], "
+    "services: [{name: web, port: 80}]}]}",
+)
+
+
+def of_istio(rule: str) -> str:
+    """A VirtualService with one rule."""
+    spec = f"spec: {{hosts: [a.example.com], gateways: [g], http: [{{{rule}, {TO_WEB}}}]}}"
+    return ISTIO_GATEWAY + "---" + manifest("networking.istio.io/v1", "VirtualService", "v", "shop", spec)
+
+
+OF_VENDORS = (
+    of_istio("headers: {request: {set: {X-A: B}}}"),
+    of_istio("headers: {response: {remove: [X-A]}}"),
+    of_istio("match: [{headers: {X-A: {exact: B}}}]"),
+    ROUTER
+    + "---"
+    + manifest("traefik.io/v1alpha1", "Middleware", "m", "shop", "spec: {headers: {customRequestHeaders: {X-A: B}}}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        (before, after, name == "x-a")
+        for before in OF_VENDORS
+        for name, value in (("x-a", "B"), ("X-A", "b"), ("x-b", "B"))
+        if (after := re.sub(r"\bX-A\b", name, re.sub(r"\bB\b", value, before))) != before
+    ],
+)
+def test_names_of_headers_in_objects_of_vendors(tmp_path: Path, before: str, after: str, same: bool) -> None:
+    sides = ({"all.yaml": f"{side}---{service('web')}"} for side in (before, after))
+    said = diff(tmp_path, *sides)
+    assert ("answers all requests as before" in said and "!" not in said) == same, said

@@ -11,7 +11,7 @@ from policylint.checks import run
 from policylint.compare import compare, pair_sides, removed_protections
 from policylint.compare.at_home import requests_at_home
 from policylint.compare.change import EnvironmentChange
-from policylint.model import Finding, mapping, sequence
+from policylint.model import Finding, Node, mapping, sequence
 from policylint.reach import (
     EntryPoint,
     Stated,
@@ -87,6 +87,21 @@ class Environment:
             for way in self.ways
             if way.trace.rule is not None and not (way.trace.outcome.unknown or way.undecided) and way.entry.port
         ]
+
+    @cached_property
+    def tied(self) -> set[Node]:
+        """The rules of two routes that take the same requests, of which the older one gets them, and no age is
+        stated."""
+        if len({state.route.key for state in self.simulation.topology.routes if not state.route.created}) < 2:
+            return set()
+        taking = [(way.trace.rule, self.traced(way.trace.request)) for way in self.ways if way.trace.rule is not None]
+        return {
+            node
+            for rule, trace in taking
+            for each in trace.considered
+            if each.because.endswith("(no creation time is stated)")
+            for node in (each.rule, rule)
+        }
 
     @cached_property
     def page(self) -> tuple[Drawing, Mapping[str, Any]]:

@@ -512,6 +512,19 @@ WORLDS: dict[str, tuple[str, ...]] = {
         for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
         for what, own in (("some requests", "/pay"), ("all requests", "/"))
     },
+    "a set of actions for a host that a narrower listener keeps from its route": (
+        gateway_class("any", "istio.io/gateway-controller"),
+        gateway(
+            listeners="[{name: one, port: 80, protocol: HTTP, hostname: '*.example.com', "
+            "allowedRoutes: {namespaces: {from: All}}}, "
+            "{name: two, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
+        ),
+        route(parents=at_listener("two"), more=f"hostnames: [shop.example.com], {TO_CHECKOUT}"),
+        route("wide", parents=at_listener("one"), more=TO_CHECKOUT),
+        SERVICE,
+        policy(*KUADRANT, "own", "HTTPRoute/checkout", OF_KUADRANT, "shop", field="targetRef"),
+        policy(*KUADRANT, "all", "Gateway/edge", OF_KUADRANT, "infra", field="targetRef"),
+    ),
     **{
         f"{kind[1]} of a rule whose path another one's begins with, for {what}": (
             OF_ISTIO,
@@ -970,6 +983,45 @@ def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
 
 
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "a filter makes the login of a route act on fewer requests of another one": tuple(
+        (
+            gateway_class("any", "istio.io/gateway-controller"),
+            gateway(
+                listeners="[{name: one, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, "
+                "{name: two, port: 8080, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}]"
+            ),
+            route(parents=at_listener("two"), more=f"hostnames: [shop.example.com], {at_path(own)}"),
+            route("other", parents=at_listener("one"), more=f"hostnames: [shop.example.com], {at_path('/')}"),
+            SERVICE,
+            policy(*KUADRANT, "own", "HTTPRoute/checkout", OF_KUADRANT, "shop", field="targetRef"),
+        )
+        for own in ("/", "/pay")
+    ),
+    "pods come into the mesh of Linkerd, which has a policy for their port": tuple(
+        (
+            *SHOP[:4],
+            deployment(annotations=inject),
+            *SHOP[5:],
+            manifest(
+                "policy.linkerd.io/v1beta3",
+                "Server",
+                "web",
+                "shop",
+                "spec: {podSelector: {matchLabels: {app: checkout}}, port: 80, proxyProtocol: HTTP/1}",
+            ),
+        )
+        for inject in ("", "linkerd.io/inject: enabled")
+    ),
+    "a route leaves its listener and its controller, and gets one more rule for all hosts": (
+        (gateway_class("any", "istio.io/gateway-controller"), CERTIFIED, ROUTE, SERVICE, AUTH_POLICY),
+        (
+            gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
+            EDGE,
+            route(more=f"rules: [{{matches: [{{path: {{value: /api}}}}], {TO_CHECKOUT[9:-2]}}}, {TO_CHECKOUT[8:-1]}]"),
+            SERVICE,
+            AUTH_POLICY,
+        ),
+    ),
     "a policy gets a label that is no text": tuple(
         (*ISTIO[:5], authorization("closed", "{}", "shop").replace("namespace: shop", f"namespace: shop, {labels}"))
         for labels in ("labels: {app: '1'}", "labels: {app: 1}")

@@ -37,7 +37,8 @@ from policylint.network.endpoints import workloads
 from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import CLAIM, CLIENT
 from policylint.policy.results import Group
-from policylint.reach import WayIn, asked, end_in_words, entries_inside, is_grpc
+from policylint.reach import EntryPoint, WayIn, asked, end_in_words, entries_inside, is_grpc
+from policylint.reach import entries as entry_points
 from policylint.report.diff.comment import OPENING, CommentRow, comment
 from policylint.report.diff.report import DiffReport
 from policylint.report.explain import write
@@ -480,6 +481,7 @@ def _is_chosen(group: Group, world: Environment) -> bool:
 def _acts_by_trace(world: Environment) -> Answers:
     """What some request of a route meets acts there; of routes all of whose requests get to backends, all else does
     not."""
+    tied = {rule.key for rule in world.tied}
     told: dict[object, str] = {}
     met: dict[ResourceKey, set[ResourceKey]] = {}
     known: dict[ResourceKey, bool] = {}
@@ -497,7 +499,13 @@ def _acts_by_trace(world: Environment) -> Answers:
         told.update({(owner, route): "acts" for owner in owners})
         state = world.simulation.topology.route(route)
         whole_route = state is not None and taken[route] >= {rule.node for rule in rules(state.route)}
-        if whole_route and known[route] and len(world.ways) < MOST_WAYS and not world.simulation.topology.delegations:
+        if (
+            whole_route
+            and known[route]
+            and route not in tied
+            and len(world.ways) < MOST_WAYS
+            and not world.simulation.topology.delegations
+        ):
             others = world.simulation.policies.keys() - owners
             told.update({(other, route): "does not act" for other in others})
     return told
@@ -660,13 +668,20 @@ def _whole_by_trace(world: Environment) -> Answers:
     that it is for is a setting."""
     met: dict[tuple[Node, Node], list[set[ResourceKey]]] = {}
     doubtful: set[object] = set()
+    tied = world.tied
     for way in world.ways if len(world.ways) < MOST_WAYS else ():
         if way.trace.rule is not None and way.trace.listener is not None:
             place = way.trace.listener.node, way.trace.rule
             acting = way.trace.policies
             met.setdefault(place, []).append({by for each in acting for by in each.group.effective.owners.values()})
             one_of_several = len(way.cells) > 1  # alike in what they ask, and one was traced
-            if one_of_several or way.undecided or not way.trace.outcome.backends or any(each.doubt for each in acting):
+            if (
+                one_of_several
+                or way.undecided
+                or way.trace.rule in tied
+                or not way.trace.outcome.backends
+                or any(each.doubt for each in acting)
+            ):
                 doubtful.add(place)
     return {
         (key, *place): "all" if all(key in each for each in ways) else "some"
@@ -1104,8 +1119,11 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
 
 def _opened_by_traces(change: Change) -> Answers:
     told: dict[object, str] = {}
+    served = {(each.gateway, each.host) for each in entry_points(change.environments[0].tracer) if each.hostname}
     for entry, before, after in change.traces:
         subject = (entry.gateway, entry.port, entry.hosts)
+        if _is_taken_over(change, entry, served):
+            continue
         if any(trace.outcome.unknown or trace.authorization == "depends" or trace.depends for trace in (before, after)):
             told[subject] = ""
         elif after.outcome.backends and _login(change, after) == "unknown":
@@ -1121,6 +1139,13 @@ def _opened_by_traces(change: Change) -> Answers:
             if ends[-1] == "not known" and ends[0] != "yes" and words[0] != words[1] and not opened:
                 told[subject] = "not known"
     return {subject: answer for subject, answer in told.items() if answer}
+
+
+def _is_taken_over(change: Change, entry: EntryPoint, served: set[tuple[ResourceKey, str]]) -> bool:
+    """Return whether a Gateway comes to serve a host that an object of another kind served already: requests are
+    compared with what they got there."""
+    is_new = change.sides.pairing.was(entry.gateway) not in {gateway for gateway, host in served if host == entry.host}
+    return is_new and any(gateway[:2] != entry.gateway[:2] and host == entry.host for gateway, host in served)
 
 
 def _login(change: Change, after: Trace) -> str:
@@ -1249,10 +1274,11 @@ def _is_of_objects(row: CommentRow, change: Change) -> bool:
 
 
 def _in_its_place_by_diff(change: Change) -> Answers:
+    """Where some are asked something else and others nothing, each finding is about some of them."""
     requests = change.found.requests
     changes = [] if requests is None else requests.changes
     after = [each.after.login for one in changes if one.purpose == "authentication" for each in one.requests]
-    return {"the change": "something else is asked"} if any(login.state == "asked" for login in after) else {}
+    return {"the change": "something else is asked"} if after and all(each.state == "asked" for each in after) else {}
 
 
 def _in_its_place_by_findings(change: Change) -> Answers:
@@ -1319,9 +1345,16 @@ def _let_in_by_traces(change: Change) -> Answers:
     for entry, before, after in change.traces:
         if entry.gateway in change.sides.after.topology.unseen:
             continue  # of what takes the place of a Gateway that goes nothing is known
-        if _lets_in(before, after) and not _only_clients_differ(change, before):
+        if _lets_in(before, after) and _still_there(change, before) and not _only_clients_differ(change, before):
             return {"the change": "lets in who was kept out"}
     return {}
+
+
+def _still_there(change: Change, before: Trace) -> bool:
+    """Return whether the pods from which the network kept a request are there on the side after."""
+    stopped = None if before.network is None or before.outcome.backends else before.network.stopped
+    workload = None if stopped is None else change.sides.before.world.get(stopped.target.key)
+    return workload is None or change.sides.after.world.get(change.sides.pairing.key(workload.key)) is not None
 
 
 def _only_clients_differ(change: Change, before: Trace) -> bool:
@@ -1356,6 +1389,7 @@ def _how_bad_by_traces(change: Change) -> Answers:
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
         anonymous = anonymous and change.new_texts.isdisjoint(value for _, value in request.headers)
         anonymous = anonymous and entry.gateway not in change.sides.after.topology.unseen
+        anonymous = anonymous and _still_there(change, was)
         if anonymous and _lets_in(was, now) and not _only_clients_differ(change, was):
             asked = [request._replace(address=address) for address in ADDRESSES]
             if sum(_lets_in(before.trace(each), after.trace(each)) for each in asked) > 1:
@@ -1364,8 +1398,11 @@ def _how_bad_by_traces(change: Change) -> Answers:
 
 
 def _severity_of_rows(change: Change) -> Answers:
+    """How bad it is that a setting asks for less, and nobody gets in by that, the catalog says (`one more user`)."""
     requests = change.found.requests
-    rows = [] if requests is None else [each for each in requests.changes if each.change in ("opened", "less-asked")]
+    of_settings = any(finding.rule == "GWP304" for finding in change.findings)
+    told = ("opened",) if of_settings else ("opened", "less-asked")
+    rows = [] if requests is None else [each for each in requests.changes if each.change in told]
     return {"the change": min((each.severity for each in rows), key=SEVERITIES.index)} if rows else {}
 
 

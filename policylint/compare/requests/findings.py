@@ -276,8 +276,10 @@ def _finding(
 
 
 def _severity(loss: _Loss, change: RequestChange) -> Severity:
-    own = next((past.severity for past in change.past if past.kept == loss.kept), None)
-    return own if loss.new and own is not None else change.severity
+    if not loss.new:
+        return change.severity
+    own = (past for past in change.past if (past.kept, past.listener) == (loss.kept, loss.listener))
+    return next((past.severity for past in own if loss.rule in (None, past.rule)), change.severity)
 
 
 def _suffix(loss: _Loss) -> str:

@@ -10,6 +10,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.doors import PUBLISHED
 from policylint.doors.peculiar import READING
+from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, texts
 from policylint.model.hosts import names_service
 from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
@@ -18,7 +19,7 @@ from policylint.network.kinds import KINDS, has_policies
 from policylint.network.universe import is_unplaced
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods
 from policylint.reach.inside import called_inside, entries_of
-from policylint.simulation import Simulation
+from policylint.topology.hostnames import covers
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
 from policylint.trace.hosts import is_exact, serves
@@ -70,7 +71,7 @@ def touched_entries(
     asks = any(tracer.admissions.any for tracer in tracers)
     inside = asks or any(tracer.in_mesh or tracer.simulation.world.of_kind(*VIRTUAL_SERVICE) for tracer in tracers)
     for number, (tracer, translate) in enumerate(zip(tracers, (sides.pairing.was, _same), strict=True)):
-        side = _touched(sides, tracer, translate, listed, changed)
+        side = _touched(sides, tracer, translate, listed, changed, asks=asks)
         for (gateway, scheme, port), hostnames in doors(tracer).items():
             hit = set(side.hosts((gateway, scheme, port), hostnames))
             after = gateway if tracer is tracers[1] else sides.pairing.key(gateway)
@@ -80,6 +81,7 @@ def touched_entries(
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
         called = _services(tracer, side, asks=asks) if inside else ()
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in called}
+    _spread(named, {sides.pairing.key(key) for key in _choosing(tracers[0])} | _choosing(tracers[1]))
     _place_unseen(named, served)
     for door in served[0].keys() & served[1].keys():
         # for whatever reason one side alone serves it; what waits for a Gateway that was not seen is served by nobody
@@ -102,6 +104,28 @@ def touched_entries(
                 yield entry, entry
     for entry in _inside(sides, tracers, services):
         yield entry, entry
+
+
+def _choosing(tracer: Tracer) -> set[ResourceKey]:
+    """Return the Gateways at which what acts on a request is chosen by what it is for, whichever listener takes it."""
+    simulation = tracer.simulation
+    found: set[ResourceKey] = set()
+    for name in {group.kind.implementation for group in simulation.groups}:
+        choosing = implementation(name).choosing(simulation.groups, simulation.topology)
+        found.update(() if choosing is None else choosing.gateways)
+    return found
+
+
+def _spread(named: dict[Door, dict[str, bool]], gateways: Collection[ResourceKey]) -> None:
+    """Let what is touched at one door of some Gateways be touched at all of them: a change of a route may take from the
+    requests of another one what acts on them."""
+    for gateway in gateways:
+        doors_of = [patterns for door, patterns in named.items() if door[0] == gateway]
+        hit = {hostname for patterns in doors_of for hostname, is_hit in patterns.items() if is_hit}
+        for patterns in doors_of:
+            for hostname in patterns:
+                if any(covers(each, hostname) or covers(hostname, each) for each in hit):
+                    patterns[hostname] = True
 
 
 def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[ResourceKey, str, int | None]]:
@@ -198,8 +222,10 @@ def _touched(
     translate: Callable[[ResourceKey], ResourceKey],
     contexts: Iterable[ContextChange],
     changed: Collection[ResourceKey],
+    *,
+    asks: bool,
 ) -> Touched:
-    """Return what is touched on one side, by its own identities."""
+    """Return what is touched on one side, by its own identities; `asks` as in `_services`."""
     simulation = tracer.simulation
     topology = simulation.topology
     keys: set[ResourceKey] = {translate(key) for key in changed}
@@ -216,7 +242,7 @@ def _touched(
             namespaces.add(key.name)
         elif key[:2] in KINDS and (not key.namespace or is_unplaced(key.namespace)):
             everything = True
-        elif _matters_nearby(sides, key):
+        elif _matters_nearby(sides, key, asks=asks):
             namespaces.add(key.namespace)
             whole_mesh = whole_mesh or tracer.admissions.is_of_whole_mesh(key)
     acting = [binding for binding in simulation.bindings if binding.wanted in keys]
@@ -304,7 +330,7 @@ def _called(
     )
 
 
-def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:
+def _matters_nearby(sides: Sides, key: ResourceKey, *, asks: bool) -> bool:
     """Return whether an object may matter to requests that pass its namespace, other than by what names it."""
     if (
         not key.namespace
@@ -319,13 +345,9 @@ def _matters_nearby(sides: Sides, key: ResourceKey) -> bool:
         places = product((sides.before, sides.after), kinds)
         return any(bool(side.world.in_namespace(group, kind, key.namespace)) for side, (group, kind) in places)
     if is_workload(key.group, key.kind):
-        looked_at = any(has_policies(side.world) or _has_proxies(side) for side in (sides.before, sides.after))
+        looked_at = asks or any(has_policies(side.world) for side in (sides.before, sides.after))
         return looked_at and _seen_by_policies(before) != _seen_by_policies(after)
     return True
-
-
-def _has_proxies(simulation: Simulation) -> bool:
-    return any(state.kind.effective_at == "workload" for state in simulation.policies.values())
 
 
 def _seen_by_policies(workload: Resource | None) -> object:

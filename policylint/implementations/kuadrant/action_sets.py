@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import compress, count, groupby
 
 from policylint.implementations.generic.calls import by_path
+from policylint.implementations.generic.narrower import kept_by_narrower
 from policylint.implementations.kuadrant.patterns import anywhere
 from policylint.matches import Match, Term, matches
 from policylint.model import Node, ResourceKey, holds_variable
@@ -163,8 +164,11 @@ class ActionSets:
     def _taken(self) -> Mapping[object, Mapping[str, list[str]]]:
         """By port of a Gateway and hostname that routes serve there the hostnames of sets that none narrower covers."""
         served: dict[tuple[ResourceKey, object], set[str]] = defaultdict(set)
-        for candidate in (each for _, candidates in self._attached for each in candidates):
-            served[self._port(candidate.node)].update(candidate.hostnames)
+        kept = kept_by_narrower(self._topology)  # their sets are there, and the requests go to the narrower listener
+        for state, candidates in self._attached:
+            for each in candidates:
+                left = kept.get((each.node, whole(state.route.key)), frozenset())
+                served[self._port(each.node)].update(name for name in each.hostnames if name not in left)
         found: dict[object, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for port, names in served.items():
             for hostname in self._sets[port[0]]:

@@ -202,10 +202,10 @@ def issuer(name: str, namespace: str = "", kind: str = "Issuer") -> str:
     [
         ("{name: x}", [], "Enforced"),  # nobody shows any: they come from elsewhere
         ("{name: x}", [issuer("x", "infra")], "Enforced"),
-        ("{name: x}", [issuer("y", "infra")], "Invalid"),
+        ("{name: x}", [issuer("z", "infra")], "Invalid"),
         ("{name: x, kind: Issuer}", [issuer("x", "other")], "Invalid"),
         ("{name: x, kind: ClusterIssuer}", [issuer("x", kind="ClusterIssuer")], "Enforced"),
-        ("{name: x, kind: ClusterIssuer}", [issuer("y", kind="ClusterIssuer")], "Invalid"),
+        ("{name: x, kind: ClusterIssuer}", [issuer("z", kind="ClusterIssuer")], "Invalid"),
         ("{name: x, kind: ClusterIssuer}", [issuer("x", "infra")], "Enforced"),
     ],
 )

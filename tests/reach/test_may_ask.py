@@ -157,7 +157,7 @@ WORLDS = {
         base(
             OTHER,
             manifest("acme.example/v1", "AccessPolicy", "x", "shop", "spec: {login: {}}"),
-            UNKNOWN_KIND.replace("name: x", "name: y").replace("name: web", "name: other"),
+            UNKNOWN_KIND.replace("name: x", "name: z").replace("name: web", "name: other"),
             route=filtered("acme.example", "AccessPolicy"),
         ),
         "unknown",
@@ -195,7 +195,7 @@ def test_a_filter_of_an_unknown_kind_that_goes_or_is_exchanged_is_no_answer_as_b
 ) -> None:
     named = filtered("acme.example", "AccessPolicy")
     kinds = [manifest("acme.example/v1", "AccessPolicy", name, "shop", "spec: {a: b}") for name in ("x", "z")]
-    attached = UNKNOWN_KIND.replace("name: x", "name: y").replace("name: web", "name: other")
+    attached = UNKNOWN_KIND.replace("name: x", "name: z").replace("name: web", "name: other")
     before, later = (
         base(OTHER, *kinds, attached, route=route) for route in (named, named.replace("name: x}", f"name: {after}}}"))
     )

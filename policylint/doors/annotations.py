@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.controllers import Classes, settings_of
+from policylint.doors.controllers import Classes, is_told, settings_of
 from policylint.doors.named import entries, gone, meanings
 from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.containers import containers
@@ -33,6 +33,8 @@ _GROUP = Pattern(r"(?<!\\)\((?!\?(?!P?<[A-Za-z]))")
 _REFERENCE = Pattern(r"\$\{?(\d)")
 _REWRITING = "rewrite-target"
 _FILE = "auth-file"
+_PASSING = "ssl-passthrough"
+_SPOKEN = "backend-protocol"
 _RELEASE = Pattern(r"v?[14]\.(\d+)\.")
 """A release 1.x of a controller, or 4.x of its chart."""
 _ABOUT_THE_OBJECT = "class"
@@ -94,6 +96,27 @@ def risky(world: World) -> Iterator[DeadEnd]:
             fix = f"set {allowed}: true and {level}: {needed}, or say it without a snippet"
             then = "the webhook refuses the Ingress; where there is none, nothing of it is served"
             yield DeadEnd(ingress, place, does, fix, then=then)
+
+
+def passes_on(world: World, vendor: Vendor, ingress: Resource) -> bool:
+    """Return whether TLS of an Ingress may go to its pods as it is: the flag that this needs is not surely out."""
+    asked = vendor.value(ingress, _PASSING) == "true"
+    return asked and not (vendor.passing and is_told(world, vendor, vendor.passing) is False)
+
+
+def ended(world: World) -> Iterator[DeadEnd]:
+    """Yield the Ingresses whose TLS is meant for their pods, and that a controller without the flag for it ends.
+
+    Source: ingress-nginx, docs/user-guide/tls.md, «SSL Passthrough»; argoproj/argo-cd#2649.
+    """
+    for ingress, vendor, certain in served(world):
+        if certain and vendor.value(ingress, _PASSING) == "true" and not passes_on(world, vendor, ingress):
+            place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{_PASSING}")
+            does = f"has {vendor.prefix}{_PASSING}, and the controller is not told --{vendor.passing}"
+            plainly = vendor.value(ingress, _SPOKEN).upper() not in ("HTTPS", "GRPCS")
+            fix = f"give the controller --{vendor.passing}{f', or set {_SPOKEN}: HTTPS' if plainly else ''}"
+            then = f"the controller ends TLS itself{', and sends plain HTTP to the Service' if plainly else ''}"
+            yield DeadEnd(ingress, place, does, fix, then=then, severity="error" if plainly else "warning")
 
 
 def _refusal(world: World, vendor: Vendor) -> str:

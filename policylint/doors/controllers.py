@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
@@ -76,6 +77,28 @@ def _arguments(world: World, wanted: str) -> Iterator[dict[str, str]]:
         stated = {name: value for name, _, value in pairs}
         if wanted in stated:
             yield stated
+
+
+def is_told(world: World, vendor: Vendor, flag: str) -> bool | None:
+    """Return whether a flag is among the arguments of a controller; None where neither its containers nor all values of
+    its chart were seen."""
+    seen = None
+    for _, container in containers(world, WORKLOADS):
+        name = text(container.get("image")).partition("@")[0]
+        name = name.rpartition(":")[0] or name
+        if any(fnmatchcase(name, pattern) for pattern in texts(vendor.proxies.get("images"))):
+            written = (*texts(container.get("command")), *texts(container.get("args")))
+            stated = {each.lstrip("-").partition("=")[::2] for each in written}
+            if any(argument == flag and value.lower() != "false" for argument, value in stated):
+                return True
+            seen = False
+    place = tuple(text(vendor.arguments.get("chart")).split("."))
+    for _, values, is_whole in values_of(world, text(mapping(vendor.config.get("chart")).get("name"))):
+        arguments = mapping(value_at(values, place))
+        if flag in arguments and str(arguments[flag]).lower() != "false":
+            return True
+        seen = False if is_whole else seen
+    return seen
 
 
 def _of_values(world: World, vendor: Vendor) -> Iterator[dict[str, str]]:

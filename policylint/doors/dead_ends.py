@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.doors.annotations import astray, closed, risky
+from policylint.doors.annotations import astray, closed, ended, risky
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.istio import hidden, undelegated
@@ -35,6 +35,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from hidden(world)
     yield from undelegated(world)
     yield from risky(world)
+    yield from ended(world)
     yield from closed(world)
     yield from groups_of_nobody(world)
     yield from anonymous_nobody(world)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds
+from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
@@ -517,7 +517,7 @@ class _Class:
         found += self._of_service(entry) if vendor.services else ()
         found += self._beside(entry)
         exempt = any(entry.path.startswith(path) for path in self._without_login)
-        if opening is _HTTPS and vendor.value(entry.ingress, "ssl-passthrough") == "true":
+        if opening is _HTTPS and passes_on(self._world, vendor, entry.ingress):
             return self._passed_through(entry)
         plainly = (*server, *vendor.list("encrypted")) if opening is _HTTP else ()
         dropped = {*(guards().settings.authentication if exempt else ()), *plainly}

@@ -49,6 +49,11 @@ class Vendor:
         return mapping(self._entry.get("arguments"))
 
     @property
+    def passing(self) -> str:
+        """Which argument lets TLS pass where an annotation asks for that; "" where the annotation is enough."""
+        return text(self._entry.get("passing"))
+
+    @property
     def says_prefix(self) -> bool:
         """Whether an argument says how its annotations begin: those of everybody else are not read then."""
         return self._entry.get("saysPrefix") is True

@@ -13,10 +13,12 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes, is_told, settings_of
+from policylint.doors.lowered import Opening
 from policylint.doors.named import entries, gone, meanings
 from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.entry_points import unsecured
 from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
@@ -102,6 +104,20 @@ def passes_on(world: World, vendor: Vendor, ingress: Resource) -> bool:
     """Return whether TLS of an Ingress may go to its pods as it is: the flag that this needs is not surely out."""
     asked = vendor.value(ingress, _PASSING) == "true"
     return asked and not (vendor.passing and is_told(world, vendor, vendor.passing) is False)
+
+
+def opened(world: World, vendor: Vendor, ingress: Resource, taken: list[Opening]) -> list[Opening]:
+    """Return where an Ingress takes requests: in the clear where an entry point ends TLS for routers that ask for it.
+
+    Source: doc.traefik.io, «EntryPoints» (http.tls) and «Kubernetes Ingress» (router.tls; `spec.tls` has certificates).
+    """
+    asking = vendor.secured
+    if not asking or vendor.value(ingress, asking) == "true":
+        return taken
+    names = {name for entry in map(mapping, vendor.serves) for name in texts(entry.get("https"))}
+    if names.isdisjoint(world.once(unsecured)):
+        return taken
+    return [each._replace(scheme="http") for each in taken]
 
 
 def ended(world: World) -> Iterator[DeadEnd]:

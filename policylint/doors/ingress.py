@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds, passes_on
+from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
@@ -255,7 +255,7 @@ class _Class:
             if not value and "certificate" in entry:
                 said = [_HTTPS if self._vendor.value(ingress, entry["certificate"]) else _HTTP]
             taken = said or taken
-        return taken
+        return opened(self._world, self._vendor, ingress, taken)
 
     def _at(self, entry: _Entry, opening: Opening, name: str, path: str, there: Mapping[str, Any]) -> DoorRule:
         """Return the rule that redirects one path."""

@@ -49,6 +49,11 @@ class Vendor:
         return mapping(self._entry.get("arguments"))
 
     @property
+    def secured(self) -> str:
+        """Which annotation has TLS ended where the entry point does not for all; "" where ports decide."""
+        return text(self._entry.get("secured"))
+
+    @property
     def passing(self) -> str:
         """Which argument lets TLS pass where an annotation asks for that; "" where the annotation is enough."""
         return text(self._entry.get("passing"))

@@ -23,7 +23,7 @@ from policylint.schema.broken import KUBERNETES, BrokenObject, as_stored, broken
 from policylint.schema.object_meta import AT as METADATA
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
-from policylint.topology import BackendState, GatewayState, RouteState, Topology, build
+from policylint.topology import GatewayState, RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.delegation import MOST_LEVELS
 from policylint.topology.grants import Grants
@@ -483,16 +483,12 @@ def _with_kinds(route: RouteState, name: str, catalog: Catalog) -> RouteState:
     if all(backend.wanted[:2] in read for backend in route.backends) or not read:
         return route
     others = BACKEND_KINDS - read
-    backends = (
-        _of_no_kind(backend, name) if backend.wanted[:2] in others and not backend.reason else backend
-        for backend in route.backends
-    )
+    backends = list(route.backends)
+    for number, each in enumerate(backends):
+        if each.wanted[:2] in others and not each.reason:
+            message = f"{each.wanted.kind} of {each.wanted.group} is no kind of backend that {name} reads"
+            backends[number] = each._replace(reason="InvalidKind", message=message)
     return route._replace(backends=tuple(backends))
-
-
-def _of_no_kind(backend: BackendState, name: str) -> BackendState:
-    message = f"{backend.wanted.kind} of {backend.wanted.group} is no kind of backend that {name} reads"
-    return backend._replace(reason="InvalidKind", message=message)
 
 
 def _resolve(

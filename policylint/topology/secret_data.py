@@ -19,7 +19,10 @@ def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
     data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
     values = [text(value).strip() for value in (*data.values(), *plain.values())]
     is_lone = bool(getattr(holder.document, "chart", ""))
-    if (not values and (world.partial or _is_filled(holder))) or ("" in values and is_lone):
+    is_filled = any(
+        "inject" in str(name) for name in (*holder.labels, *holder.annotations)
+    )  # by something in the cluster
+    if (not values and (world.partial or is_filled)) or ("" in values and is_lone):
         return None
     decode = _decoded if holder.key.kind == "Secret" else text
     return {**{str(name): decode(value) for name, value in data.items()}, **{str(k): text(v) for k, v in plain.items()}}
@@ -54,8 +57,3 @@ def _decoded(value: Any) -> str:
         return b64decode("".join(written.split()), validate=True).decode("utf-8", "replace")
     except ValueError:
         return written
-
-
-def _is_filled(holder: Resource) -> bool:
-    """Return whether something in the cluster is asked to write the content of an object."""
-    return any("inject" in str(name) for name in (*holder.labels, *holder.annotations))

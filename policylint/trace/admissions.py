@@ -158,6 +158,14 @@ class Admissions:
             senders = _past(front, senders)
         return found, senders
 
+    def let_out(self, host: str, client: Client, port: int | None) -> Decision | None:
+        """Return what a client's own proxy does with requests for a host that is no Service; None where it has none."""
+        world, caller = self._simulation.world, client.workload
+        own = (
+            (behaviour.let_out(host, caller, port, world) for behaviour, _ in self._asked) if caller is not None else ()
+        )
+        return next((each for each in own if each is not None), None)
+
     def _fronts(self, asked_for: ResourceKey, client: Client) -> list[Checkpoint]:
         """Return the waypoints that a client passes; one that is called by its account is whichever workload has it,
         where all of them pass the same."""

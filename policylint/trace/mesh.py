@@ -21,7 +21,7 @@ from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
 from policylint.trace.precedence import RuleCandidate, doubt, ordered, rule_candidates
-from policylint.trace.request import Request, RequestError
+from policylint.trace.request import PORTS, Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 if TYPE_CHECKING:
@@ -39,8 +39,13 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
 
     The client's own routes for it come first, then those of the Service's namespace; else it goes straight there.
     """
-    service = service_of(tracer, request)
     start = Trace(request, Outcome())
+    try:
+        service = service_of(tracer, request)
+    except RequestError:
+        if "." not in request.host or (told := _let_out(tracer, request)) is None:
+            raise
+        return start._replace(outcome=told)
     meets = _routing(tracer, service, request)
     applies = service.namespace if meets == "producers" else _namespace(tracer.simulation.world, request.client)
     other = None if meets == "none" else routed_otherwise(tracer.simulation.world, service, applies)
@@ -85,6 +90,19 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     return straight._replace(
         outcome=Outcome(shares), policies=policies, beyond=trace.beyond, admissions=trace.admissions
     )
+
+
+def _let_out(tracer: Tracer, request: Request) -> Outcome | None:
+    """Return the end of a request for a host outside, as the client's own proxy has it; None where it has none."""
+    port = request.port or PORTS.get(request.scheme)
+    told = tracer.admissions.let_out(request.host, tracer.sender(request.client), port)
+    if told is None:
+        return None
+    reason = f"{told.by.key if told.by is not None else 'the mesh'}: {told.why}"
+    if told.answer != "denied":
+        return Outcome(unknown=True, reason=f"{reason}; what answers at {request.host} is not here")
+    cut = told.resets or request.scheme != "http"
+    return Outcome(status=None if cut else told.status, refused=cut, reason=reason)
 
 
 def service_of(tracer: Tracer, request: Request) -> ResourceKey:

@@ -34,7 +34,7 @@ FIELDS = (
     "claims",
     "expect",
 )
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 _CALLS = Pattern(r"application/grpc(\+[\w.-]+)?\s*(;.*)?")
 
 
@@ -81,7 +81,7 @@ class Request(NamedTuple):
     @property
     def can_be_sent(self) -> bool:
         """Whether a client can send it: no path is without a slash, whatever a route says that no cluster takes."""
-        return self.scheme not in _PORTS or self.path.startswith("/")
+        return self.scheme not in PORTS or self.path.startswith("/")
 
     @property
     def bare_path(self) -> str:
@@ -121,11 +121,11 @@ class Request(NamedTuple):
         return next((value for key, value in pairs if key == name), None)
 
     def __str__(self) -> str:
-        if self.scheme not in _PORTS:
+        if self.scheme not in PORTS:
             place = self.service or self.pod or self.gateway
             target = self.sni or self.host or place
             return f"{self.scheme} {target}" + (f":{self.port}" if self.port is not None else "")
-        default = self.port is None or self.port == _PORTS[self.scheme] or ":" in self.host
+        default = self.port is None or self.port == PORTS[self.scheme] or ":" in self.host
         host = self.host or "*"
         verb = "GRPC" if self.grpc else self.method
         claims = ", ".join(f"{name}={value}" for name, value in self.claims or ())
@@ -159,7 +159,7 @@ def request(value: object) -> Request:
         host=host,
         path=path if path.startswith("/") else f"/{path}",
         headers=_headers(value.get("headers"), "headers"),
-        port=_port(value.get("port"), host, None if mesh else _PORTS.get(scheme)),
+        port=_port(value.get("port"), host, None if mesh else PORTS.get(scheme)),
         gateway=text(value.get("gateway")),
         client=text(value.get("client")),
         service=text(value.get("service")),
@@ -221,9 +221,9 @@ def from_url(
     given |= {name: value for name, value in (("gateway", gateway), ("client", client), (role, service)) if value}
     if port is not None:
         given["port"] = port
-    elif given["scheme"] in _PORTS and not service:
-        given["port"] = _PORTS[given["scheme"]]
-    if given["scheme"] in SCHEMES and given["scheme"] not in _PORTS:
+    elif given["scheme"] in PORTS and not service:
+        given["port"] = PORTS[given["scheme"]]
+    if given["scheme"] in SCHEMES and given["scheme"] not in PORTS:
         if host:
             given["sni"] = host
     else:
@@ -260,9 +260,9 @@ def from_url(
 
 def arguments(request: Request) -> tuple[str, ...]:
     """Return what `policylint trace` takes to trace a request at a Gateway, or, by any port but one stated, a mesh."""
-    implied = not (request.service or request.pod) and request.port == _PORTS.get(request.scheme)
+    implied = not (request.service or request.pod) and request.port == PORTS.get(request.scheme)
     port = "" if implied or request.port is None else f":{request.port}"
-    path = request.path if request.scheme in _PORTS else ""
+    path = request.path if request.scheme in PORTS else ""
     headers = (word for name, value in request.headers for word in ("-H", f"{name}: {value}"))
     method = "grpc" if request.grpc else request.method
     who = ("--from", request.address) if request.address else ()

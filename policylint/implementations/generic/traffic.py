@@ -318,6 +318,10 @@ class Traffic(Behaviour):
         """Return the refusal of a workload's own proxy to send requests to a Service; by default it sends them."""
         return None
 
+    def let_out(self, host: str, caller: Resource, port: int | None, world: World) -> Decision | None:  # noqa: ARG002
+        """Return what a workload's own proxy does with requests for a host that is no Service; None without one."""
+        return None
+
     def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:  # noqa: ARG002
         """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
         return False

@@ -378,6 +378,11 @@ class Istio(Implementation):
         mode = text(self.settings.get("outboundTrafficPolicy"), "ALLOW_ANY")
         return calling.blocked(service, caller, port, world.once(Mesh), world, self.root_namespace, mode)
 
+    def let_out(self, host: str, caller: Resource, port: int | None, world: World) -> Decision | None:
+        """Return what a workload's sidecar does with requests for hosts that are no Services."""
+        mode = text(self.settings.get("outboundTrafficPolicy"), "ALLOW_ANY")
+        return calling.let_out(host, caller, port, world.once(Mesh), world, self.root_namespace, mode)
+
     def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:
         """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
         return unseen.may_refuse(call, service, world.once(Mesh), world, self.root_namespace)

@@ -16,7 +16,8 @@ from policylint.implementations.istio.protocols import carries_connections
 from policylint.implementations.istio.unmet_tls import outside
 from policylint.implementations.istio.visibility import Sidecars, View
 from policylint.implementations.istio.waypoints import WaypointBinding
-from policylint.model import Resource, World, mapping, text
+from policylint.model import Resource, World, mapping, text, texts
+from policylint.model.hosts import is_exported
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
@@ -240,6 +241,37 @@ def blocked(
         return Decision("depends", view.pointer, why, by=view.by)
     listens = sidecars.hears(port, proxy.namespace, proxy.labels, root)
     return Decision("denied", view.pointer, why, status=502, by=view.by, resets=not listens)
+
+
+def let_out(
+    host: str, caller: Resource, port: int | None, mesh: Mesh, world: World, root: str, mode: str
+) -> Decision | None:
+    """Return what a caller's own sidecar does with requests for a host that no Service is called by; None without one.
+
+    Source: pilot/pkg/networking/core/v1alpha3/route, buildCatchAllVirtualHost: PassthroughCluster, or 502.
+    """
+    proxy = _proxy_of(caller, mesh)
+    if proxy is None or proxy.ambient or proxy.gateway or takes_outbound(proxy, port) is not True:
+        return None
+    sidecars = world.once(Sidecars)
+    own = next(iter(sidecars.of(proxy.namespace, proxy.labels, root)), None)
+    for entry in world.of_kind(*labels.SERVICE_ENTRY):
+        if is_exported(entry, proxy.namespace) is not False and _defines(entry, host):
+            why = f"{entry.key} defines it"
+            limited = own is not None and "egress" in own.spec
+            return Decision("depends" if limited else "allowed", ("spec", "hosts"), why, by=own if limited else entry)
+    pointer = ("spec", "outboundTrafficPolicy") if own is not None and "outboundTrafficPolicy" in own.spec else ()
+    if not sidecars.refuses_unknown(proxy.namespace, proxy.labels, root, mode):
+        return Decision("allowed", pointer, "it lets requests out to unknown hosts (ALLOW_ANY)", by=own)
+    why = "it lets nothing out to hosts that no Service and no ServiceEntry defines (REGISTRY_ONLY)"
+    listens = sidecars.hears(port, proxy.namespace, proxy.labels, root)
+    denied = Decision("denied", pointer, why, status=502, by=own, resets=not listens)
+    return denied if proxy.sure else denied.if_so("whether the client is in the mesh")
+
+
+def _defines(entry: Resource, host: str) -> bool:
+    names = texts(entry.spec.get("hosts"))
+    return any(name == host or (name.startswith("*.") and host.endswith(name[1:])) for name in names)
 
 
 def _unmet(service: Resource, proxy: Proxy, port: int | None, world: World, root: str) -> Decision | None:

@@ -254,6 +254,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP622": RuleEntry("service_address_in_network_policy", any_network_policy),
     "GWP623": RuleEntry("dependency_cut_off", any_network_policy),
     "GWP624": RuleEntry("tunnel_opens_all", any_network_policy),
+    "GWP625": RuleEntry("tunnel_shut", any_network_policy),
     "GWP701": RuleEntry("dangling_placement", any_cluster_policy, family="cluster_policies"),
     "GWP702": RuleEntry("dangling_subject", any_cluster_policy, family="cluster_policies"),
     "GWP703": RuleEntry("dangling_member", any_cluster_policy, family="cluster_policies"),

@@ -17,7 +17,7 @@ _MOST = 8
 def rows(way: Way, names: Names) -> Iterator[tuple[str, str, str]]:
     """Yield a row per hop, and one per end that any policy is about: head, words, place."""
     for hop in way.hops[:_MOST]:
-        idle = f": {hop.because}" if hop.because and hop.verdict == "allowed" else ""
+        idle = f": {hop.because}" if hop.because and hop.verdict != "unknown" else ""
         words = f"{hop.port}  {_WORDS[hop.verdict]}{idle}".strip()
         yield f"      {source(hop, names)} to {end(hop, names)}", words, ""
         for direction, walk in (("egress", hop.egress), ("ingress", hop.ingress)):

@@ -1,0 +1,67 @@
+"""GWP625: a rule for single ports of pods that get everything through the tunnel of a mesh, whose port is shut."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from policylint.checks.kit.locations import path
+from policylint.checks.kit.network import rules, stretches
+from policylint.model import Finding, ResourceKey
+from policylint.model.words import leading
+from policylint.network.meshes import Tunnel
+from policylint.network.rules import RuleSpec
+from policylint.network.selecting import numbers_of
+from policylint.simulation import Simulation
+
+RULE = "GWP625"
+_MOST = 256
+"""Pairs of ends that are asked about for one rule."""
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the rules that let nothing through, as all connections between their ends go through a tunnel."""
+    network = simulation.network
+    if not simulation.meshes.all:
+        return
+    for number, policy, rule in rules(simulation):
+        if rule.action != "Allow" or not rule.ports:
+            continue
+        peers: dict[int, int] = defaultdict(int)
+        for subject, stretch in stretches(network, number, rule):
+            peers[subject] |= stretch.maybe
+        shut = _shut(simulation, rule, peers)
+        if shut is None:
+            continue
+        ends, tunnel = shut
+        yield Finding(
+            RULE,
+            "warning",
+            f"{policy.key} lets nothing through with {rule.direction}[{rule.position}]: its ports are inside a tunnel, "
+            f"{leading(ends, 3)} {'gets' if rule.direction == 'ingress' else 'sends'} everything by TCP {tunnel.port}",
+            policy.resource.location(*rule.pointer),
+            resources=(policy.key, *ends[:20]),
+            label=tunnel.why,
+            help=(f"fix: open TCP {tunnel.port} there, and say in a policy of the mesh who may ask which port",),
+            field=path(rule.pointer),
+        )
+
+
+def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tuple[list[ResourceKey], Tunnel] | None:
+    """Return the subjects of a rule and the tunnel; None where a connection that it may be about gets through."""
+    network = simulation.network
+    ends = network.universe.endpoints
+    pairs = [(subject, peer) for subject, bits in peers.items() for peer in numbers_of(bits)]
+    if not pairs or len(pairs) > _MOST:
+        return None
+    tunnel = None
+    for subject, peer in pairs:
+        source, target = (peer, subject) if rule.direction == "ingress" else (subject, peer)
+        if not (ends[source].is_pod and ends[target].is_pod):
+            return None
+        tunnel = simulation.meshes.tunnel(ends[source], ends[target])
+        if tunnel is None or not tunnel.certain:
+            return None
+        if network.ask(source, target, network.universe.ports.at("TCP", tunnel.port)).verdict != "denied":
+            return None
+    return (sorted({ends[subject].key for subject in peers}), tunnel) if tunnel is not None else None

@@ -1,0 +1,46 @@
+"""GWP625: ports of ambient pods that are opened, while the port of their tunnel is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import open_workspace
+from tests.checks.test_tunnel_opens_all import AMBIENT, LINKERD, PODS, POLICY, SIDECARS, rule
+
+OUTSIDE = PODS.replace("name: shop", "name: plain").replace("namespace: shop", "namespace: plain") % "labels: {}"
+FROM_PLAIN = "from: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: plain}}}]"
+EVERYWHERE = "from: [{namespaceSelector: {}}]"
+CLIENTS = "from: [{ipBlock: {cidr: 203.0.113.0/24}}]"
+OUT = POLICY.replace("Ingress", "Egress").replace("ingress", "egress")
+TO = "to: [{podSelector: {}}]"
+
+
+@pytest.mark.parametrize(
+    ("around", "policies", "told"),
+    [
+        (AMBIENT, (POLICY % ("p", rule(8080)),), ["ingress[0]"]),
+        (AMBIENT, (OUT % ("p", rule(8080, TO)),), ["egress[0]"]),
+        (AMBIENT, (POLICY % ("p", f"{rule(8080)}, {rule(9090)}"),), ["ingress[0]", "ingress[1]"]),
+        # the tunnel is open: in the rule, beside it, in another policy, by a rule for every port
+        (AMBIENT, (POLICY % ("p", f"{rule(8080)}, {rule(15008)}"),), []),
+        (AMBIENT, (POLICY % ("p", rule(8080)), POLICY % ("q", rule(15008))), []),
+        (AMBIENT, (POLICY % ("p", "{from: [{podSelector: {}}], ports: [{port: 8080}, {port: 15008}]}"),), []),
+        (AMBIENT, (POLICY % ("p", "{from: [{podSelector: {}}]}"),), []),
+        # others than pods of the mesh come in plainly
+        (AMBIENT, (OUTSIDE, POLICY % ("p", rule(8080, FROM_PLAIN))), []),
+        (AMBIENT, (OUTSIDE, POLICY % ("p", rule(8080, EVERYWHERE))), []),
+        (AMBIENT, (POLICY % ("p", rule(8080, CLIENTS)),), []),
+        (AMBIENT, (POLICY % ("p", "{ports: [{port: 8080}]}"),), []),
+        # no tunnel, or one of which it is not known whether it is there
+        (SIDECARS, (POLICY % ("p", rule(8080)),), []),
+        (LINKERD, (POLICY % ("p", rule(8080)),), []),
+        ("labels: {}", (POLICY % ("p", rule(8080)),), []),
+    ],
+)
+def test_rules_inside_a_tunnel(tmp_path: Path, around: str, policies: tuple[str, ...], told: list[str]) -> None:
+    (tmp_path / "all.yaml").write_text(PODS % around + "".join(policies))
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP625"]
+    assert [each.message.partition(" with ")[2].partition(":")[0] for each in found] == told
+    assert all(each.confidence == "certain" for each in found)

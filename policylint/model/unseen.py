@@ -62,15 +62,10 @@ class UnseenSource(NamedTuple):
 
     def may_make(self, kind: Kind, complete: Complete) -> bool:
         """Tell whether it may make objects of a kind, whatever its values say of them."""
-        if not _is_described(kind[0]):
-            return True
+        if kind[0] not in _NETWORKING and ("." not in kind[0] or kind[0].endswith(".k8s.io")):
+            return True  # `makes` names all kinds of other groups
         stated = complete.may_make(self.chart, kind)
         return (self.makes is None or kind in self.makes) if stated is None else stated
-
-
-def _is_described(group: str) -> bool:
-    """Return whether `makes` names all kinds of a group."""
-    return group in _NETWORKING or ("." in group and not group.endswith(".k8s.io"))
 
 
 class Acting(NamedTuple):

@@ -111,7 +111,8 @@ def asks(kind: PolicyKind, spec: Mapping[str, Any]) -> Iterator[Ask]:
         inside = kind.settings.inside.get(purpose, "")
         # Where what asks is a part of the setting, an empty one asks nothing (`rules: {authentication: {}}`).
         if is_there(_at(spec, path)) and (not inside or _at(spec, inside)):
-            weak = [weak for weak in kind.weaker if _lets_pass(weak, purpose, path, spec)]
+            weak = [each for each in kind.weaker if each.opens == purpose and each.path.startswith(f"{path}.")]
+            weak = [each for each in weak if is_weak(each, spec)]
             optional = path in kind.settings.optional
             unless = path if optional else weak[0].path if weak else condition
             lenient = [weakness for weakness in weak if weakness.presence != "narrows"]
@@ -196,11 +197,6 @@ def _settings(kind: PolicyKind) -> Iterable[tuple[Purpose, str]]:
     listed.update({("authorization", path): None for path in kind.settings.authorization})
     listed.update({(weak.opens, weak.path): None for weak in kind.weaker if weak.opens and weak.presence == "demands"})
     return listed
-
-
-def _lets_pass(weak: Weakness, purpose: Purpose, path: str, spec: Mapping[str, Any]) -> bool:
-    """Return whether a setting has the weakness now."""
-    return weak.opens == purpose and weak.path.startswith(f"{path}.") and is_weak(weak, spec)
 
 
 def is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:

@@ -27,7 +27,8 @@ def overlap_claims(
     kept: dict[Node, list[Attachment]] = {node: [] for node in sorted(attached)}
     refused: list[Refusal] = []
     for attachments in by_policy.values():
-        rivals = (older for younger in attachments for older in kept[younger.node] if _overlap(fields, older, younger))
+        both = ((older, younger) for younger in attachments for older in kept[younger.node])
+        rivals = (older for older, own in both if any(_sets(older, each) and _sets(own, each) for each in fields))
         rival = next(rivals, None)
         for attachment in attachments:
             if rival is not None:
@@ -35,10 +36,6 @@ def overlap_claims(
             elif all(older.key != attachment.key for older in kept[attachment.node]):
                 kept[attachment.node].append(attachment)
     return kept, refused
-
-
-def _overlap(fields: list[tuple[str, ...]], one: Attachment, other: Attachment) -> bool:
-    return any(_sets(one, field) and _sets(other, field) for field in fields)
 
 
 def _sets(attachment: Attachment, field: Pointer) -> bool:

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from policylint.documents import read
-from policylint.model import mapping, text, texts
+from policylint.model import mapping, sequence, text, texts
 from policylint.model.shipped import shipped_data
+from policylint.namedtuple import NamedTuple
 
 
 def readers(annotation: str, kind: str) -> tuple[str, list[str]]:
@@ -26,6 +27,38 @@ def readers(annotation: str, kind: str) -> tuple[str, list[str]]:
 def replacing() -> tuple[str, ...]:
     """Return the beginnings of annotations of which one on a route takes the place of all of them on its Service."""
     return tuple(f"{prefix}/" for prefix, known in _table().items() if mapping(known).get("replaces") is True)
+
+
+class Enrolment(NamedTuple):
+    """What is said to a mesh about pods.
+
+    Args:
+        name: of the annotation or label; one that ends with `*` is how they begin.
+        form: as what it is read: `annotation`, `label`, or `either`.
+        at: the kinds that it is read from.
+        exempt: names that begin so and mean something else.
+    """
+
+    name: str
+    form: str
+    at: tuple[str, ...]
+    reader: str
+    exempt: tuple[str, ...]
+
+    def means(self, name: str) -> bool:
+        """Return whether this is what an annotation or label is."""
+        begins = self.name.endswith("*") and name.startswith(self.name[:-1])
+        return (begins or name == self.name) and name not in self.exempt
+
+
+@lru_cache(maxsize=1)
+def enrolments() -> tuple[Enrolment, ...]:
+    """Return what meshes are told about pods."""
+    found = []
+    for each in map(mapping, sequence(_table().get("enrolments"))):
+        name, form, reader = (text(each.get(field)) for field in ("name", "as", "reader"))
+        found.append(Enrolment(name, form, tuple(texts(each.get("at"))), reader, tuple(texts(each.get("except")))))
+    return tuple(found)
 
 
 @lru_cache(maxsize=1)

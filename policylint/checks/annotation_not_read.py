@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.catalog.annotations import readers, replacing
-from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey
+from policylint.catalog.annotations import enrolments, readers, replacing
+from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.kinds import INGRESS
 from policylint.model.words import count, listing
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
+from policylint.topology.workloads import WORKLOADS, pod_template
 
 RULE = "GWP114"
+_ARTICLES = {"annotations": "an annotation", "labels": "a label"}
 _OF_INGRESSES = ".ingress.kubernetes.io"
 """How the prefixes of the annotations end that controllers of Ingresses read: `nginx.ingress.kubernetes.io/…`."""
 
@@ -24,6 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _without_class(simulation)
     yield from _at_ingresses(simulation)
     yield from _replaced(simulation)
+    yield from _enrolling(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
     )
@@ -121,6 +124,38 @@ def _replaced(simulation: Simulation) -> Iterator[Finding]:
                         related=(Related("replaced", service.location("metadata", "annotations", lost[0], key=True)),),
                         help=(f"fix: repeat {listing(lost)} on the route",),
                         field=own[0],
+                    )
+
+
+def _enrolling(simulation: Simulation) -> Iterator[Finding]:
+    """Yield what is to take pods into a mesh, or out of it, and stands where no mesh reads it: a label in place of an
+    annotation, or the metadata of a workload in place of that of its pods."""
+    world = simulation.world
+    for kind in (("", "Namespace"), *WORKLOADS):
+        for holder in world.of_kind(*kind):
+            is_own = kind[1] in ("Namespace", "Pod")
+            own = holder.metadata if is_own else mapping(pod_template(holder).get("metadata"))
+            for field, other in (("annotations", "labels"), ("labels", "annotations")):
+                for name in map(str, mapping(holder.metadata.get(field))):
+                    known = next((each for each in enrolments() if each.means(name)), None)
+                    place = "Namespace" if kind[1] == "Namespace" else "Pod"
+                    if known is None or place not in known.at:
+                        continue
+                    is_form = known.form in ("either", field[:-1])
+                    right = field if is_form else other
+                    if (is_own and is_form) or name in mapping(own.get(right)):
+                        continue
+                    whose = f"the pods of {holder.key.kind}s" if not is_own else f"{holder.key.kind}s"
+                    there = f"{'spec.template.metadata' if not is_own else 'metadata'}.{right}"
+                    yield Finding(
+                        RULE,
+                        "warning",
+                        f"{field[:-1]} {name} does nothing on {holder.key}",
+                        holder.location("metadata", field, name, key=True),
+                        resources=(holder.key,),
+                        label=f"{known.reader} reads it as {_ARTICLES[right]} of {whose}",
+                        help=(f"fix: move it to {there}",),
+                        field=name,
                     )
 
 

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from policylint.simulation import Simulation
 
 
+_OF_PODS = ("CronJob", "DaemonSet", "Deployment", "Job", "Pod", "ReplicaSet", "StatefulSet")
+
+
 class RuleEntry(NamedTuple):
     """One rule.
 
@@ -123,7 +126,10 @@ RULES: dict[str, RuleEntry] = {
     ),
     "GWP112": RuleEntry("namespace_rewritten", some_policy(lambda policy: not policy.groups)),
     "GWP113": RuleEntry("content_not_found"),
-    "GWP114": RuleEntry("annotation_not_read", either(any_route, any_gateway, has("Ingress"), read_by_class)),
+    "GWP114": RuleEntry(
+        "annotation_not_read",
+        either(any_route, any_gateway, has("Ingress", "Namespace", *_OF_PODS), read_by_class),
+    ),
     "GWP115": RuleEntry("parameters_not_named", any_gateway),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),
     "GWP202": RuleEntry("policy_conflict", some_policy(lambda policy: bool(policy.refused))),

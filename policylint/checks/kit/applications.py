@@ -16,9 +16,10 @@ def deploying_applications(world: World) -> Mapping[str, Resource]:
         entry = next((each for each in _ends(file) if each in world.entries), "")
         sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
         for source in sources if entry else ():
-            directory = text(source.get("path")).strip("./")
-            if directory and directory in world.entries[entry]:
-                found.setdefault(file.removesuffix(entry) + directory, application)
+            stated = text(source.get("path"))
+            directory = stated.strip("./")
+            if stated and directory in world.entries[entry]:
+                found.setdefault((file.removesuffix(entry) + directory).rstrip("/"), application)
     return found
 
 

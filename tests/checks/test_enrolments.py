@@ -1,0 +1,61 @@
+"""GWP114: what is to take pods into a mesh, where no mesh reads it (linkerd/linkerd2#4856, #4125)."""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from tests.worlds import manifest, simulated
+
+
+def namespace(metadata: str) -> str:
+    return manifest("v1", "Namespace", "shop", more=metadata)
+
+
+def workload(own: str, pods: str, kind: str = "apps/v1/Deployment") -> str:
+    group, _, name = kind.rpartition("/")
+    pod = f"template: {{metadata: {{{pods}}}, spec: {{containers: [{{name: web}}]}}}}"
+    spec = f"spec: {{jobTemplate: {{spec: {{{pod}}}}}}}" if name == "CronJob" else f"spec: {{{pod}}}"
+    return manifest(group, name, "web", "shop", spec, more=own)
+
+
+LINKERD, ISTIO = "linkerd.io/inject: enabled", "istio-injection: enabled"
+AMBIENT, SIDECAR = "istio.io/dataplane-mode: ambient", "sidecar.istio.io/inject: 'false'"
+PORTS = "config.linkerd.io/skip-outbound-ports: '3306'"
+
+
+@pytest.mark.parametrize(
+    ("manifests", "told"),
+    [
+        ((namespace(f"labels: {{{LINKERD}}}"),), ["label linkerd.io/inject does nothing on Namespace shop"]),
+        ((namespace(f"annotations: {{{LINKERD}}}"),), []),
+        ((namespace(f"annotations: {{{LINKERD}}}, labels: {{{LINKERD}}}"),), []),
+        ((namespace(f"annotations: {{{ISTIO}}}"),), ["annotation istio-injection does nothing on Namespace shop"]),
+        ((namespace(f"labels: {{{ISTIO}}}"),), []),
+        (
+            (namespace(f"annotations: {{{AMBIENT}}}"),),
+            ["annotation istio.io/dataplane-mode does nothing on Namespace shop"],
+        ),
+        ((namespace("labels: {config.linkerd.io/admission-webhooks: disabled}"),), []),
+        (
+            (workload(f"annotations: {{{LINKERD}}}", ""),),
+            ["annotation linkerd.io/inject does nothing on Deployment shop/web"],
+        ),
+        ((workload("", f"annotations: {{{LINKERD}}}"),), []),
+        ((workload("", f"labels: {{{LINKERD}}}"),), []),  # of pods it may be anybody's
+        ((workload(f"annotations: {{{PORTS}}}", f"annotations: {{{PORTS}}}"),), []),
+        (
+            (workload(f"annotations: {{{PORTS}}}", "", "apps/v1/StatefulSet"),),
+            ["annotation config.linkerd.io/skip-outbound-ports does nothing on StatefulSet shop/web"],
+        ),
+        (
+            (workload(f"labels: {{{SIDECAR}}}", "", "batch/v1/CronJob"),),
+            ["label sidecar.istio.io/inject does nothing on CronJob shop/web"],
+        ),
+        ((workload(f"labels: {{{SIDECAR}}}", f"labels: {{{SIDECAR}}}", "batch/v1/CronJob"),), []),
+        ((manifest("v1", "Pod", "web", "shop", "spec: {}", more=f"annotations: {{{LINKERD}}}"),), []),
+        ((manifest("v1", "Service", "web", "shop", "spec: {}", more=f"annotations: {{{PORTS}}}"),), []),
+    ],
+)
+def test_what_no_mesh_reads(manifests: tuple[str, ...], told: list[str]) -> None:
+    assert [each.message for each in run(simulated(*manifests), select={"GWP114"})] == told

@@ -62,6 +62,9 @@ def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tupl
         tunnel = simulation.meshes.tunnel(ends[source], ends[target])
         if tunnel is None or not tunnel.certain:
             return None
-        if network.ask(source, target, network.universe.ports.at("TCP", tunnel.port)).verdict != "denied":
+        at = network.universe.ports.at("TCP", tunnel.port)
+        if network.check(subject, rule.direction, 1 << peer, at) != "denied":
             return None
-    return (sorted({ends[subject].key for subject in peers}), tunnel) if tunnel is not None else None
+    found = [ends[subject] for subject in peers]
+    shown = [end for end in found if end.role == "workload"] or found
+    return (sorted({end.key for end in shown}), tunnel) if tunnel is not None else None

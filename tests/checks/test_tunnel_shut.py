@@ -28,6 +28,8 @@ TO = "to: [{podSelector: {}}]"
         (AMBIENT, (POLICY % ("p", rule(8080)), POLICY % ("q", rule(15008))), []),
         (AMBIENT, (POLICY % ("p", "{from: [{podSelector: {}}], ports: [{port: 8080}, {port: 15008}]}"),), []),
         (AMBIENT, (POLICY % ("p", "{from: [{podSelector: {}}]}"),), []),
+        # the other end keeps it out, which is not for this rule to say
+        (AMBIENT, (POLICY % ("p", f"{rule(8080)}, {rule(15008)}"), OUT % ("q", "")), []),
         # others than pods of the mesh come in plainly
         (AMBIENT, (OUTSIDE, POLICY % ("p", rule(8080, FROM_PLAIN))), []),
         (AMBIENT, (OUTSIDE, POLICY % ("p", rule(8080, EVERYWHERE))), []),

@@ -123,7 +123,7 @@ def opened(world: World, vendor: Vendor, ingress: Resource, taken: list[Opening]
 def ended(world: World) -> Iterator[DeadEnd]:
     """Yield the Ingresses whose TLS is meant for their pods, and that a controller without the flag for it ends.
 
-    Source: ingress-nginx, docs/user-guide/tls.md, «SSL Passthrough»; argoproj/argo-cd#2649.
+    Source: documentation of ingress-nginx, «TLS/HTTPS», SSL Passthrough; argoproj/argo-cd#2649.
     """
     for ingress, vendor, certain in served(world):
         if certain and vendor.value(ingress, _PASSING) == "true" and not passes_on(world, vendor, ingress):

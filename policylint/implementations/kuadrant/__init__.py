@@ -204,9 +204,14 @@ class Kuadrant(Implementation):
         return super().validate(policy, kind, declared, world)
 
     def without_use(self, state: PolicyState, topology: Topology) -> Iterator[FaultyPart]:
-        """Return the logins of AuthPolicies whose keys Authorino does not find, or does not watch."""
+        """Return the logins of AuthPolicies whose keys Authorino does not find, or does not watch, and limits that are
+        never reached."""
         if state.kind.kind == "AuthPolicy":
             yield from keys.unfound(state, topology.world)
+        elif state.kind.kind in ("RateLimitPolicy", "TokenRateLimitPolicy"):
+            from policylint.implementations.kuadrant.limits import unreached
+
+            yield from unreached(state.policy)
 
     def conditions(self, state: PolicyState, topology: Topology) -> tuple[Condition, ...]:  # noqa: ARG002
         """Return Accepted, and Enforced only where that is True; nothing where the targets are not known."""

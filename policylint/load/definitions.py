@@ -5,20 +5,16 @@ Source: docs/design/performance.md §2c.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from policylint.load.facts import defined_by
 from policylint.load.objects import CRD, objects_of
 from policylint.model import mapping
-from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.documents import Document, Unread
     from policylint.load.reading import Loaded
     from policylint.sources import Source
-
-_GROUP = Pattern(rb"^ +group: *[\"']?([\w.-]+)", re.MULTILINE)
-_KIND = Pattern(rb"^ +kind: *[\"']?(\w+)", re.MULTILINE)
 
 
 class Definitions:
@@ -57,9 +53,9 @@ class Definitions:
         for unread in self._loaded.unread:
             if unread.kind == CRD:
                 chunk = self._bytes(unread)[unread.start : unread.end]
-                group, kind = _GROUP.search(chunk), _KIND.search(chunk)
+                group, kind, _ = defined_by(chunk)
                 if group and kind:
-                    index.setdefault((group[1].decode(), kind[1].decode()), []).append(unread)
+                    index.setdefault((group, kind), []).append(unread)
         return index
 
     def _bytes(self, unread: Unread) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from policylint.catalog.content import Kinds, ReadSet
 from policylint.documents import MAX_ALIASED, Document, Problem, Unread, read, read_unread
 from policylint.documents.problem import YAML_SYNTAX
-from policylint.model import mapping, sequence
+from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
@@ -178,12 +178,25 @@ def is_kustomization_path(path: str) -> bool:
     return path.endswith(KUSTOMIZATION_FILES) and path.rpartition("/")[2] in KUSTOMIZATION_FILES
 
 
-def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:
+def defined_by(chunk: bytes) -> tuple[str, str, str]:
+    """Return what a CRD defines, by its text: group, kind and scope. One in another layout than generators
+    have (JSON, flow style, other indentation) is parsed for that."""
     group = kind = scope = ""
     for match in _CRD_FACT.finditer(chunk):
         group = group or (match[1] or b"").decode()
         scope = scope or (match[2] or b"").decode()
         kind = kind or (match[3] or b"").decode()
+        if group and kind and scope:
+            return group, kind, scope
+    for document in read(chunk, "").documents[:1]:
+        spec = mapping(mapping(document.value).get("spec"))
+        names = mapping(spec.get("names"))
+        return text(spec.get("group")), text(names.get("kind")), text(spec.get("scope"))
+    return group, kind, scope
+
+
+def _cluster_scoped(chunk: bytes) -> set[tuple[str, str]]:
+    group, kind, scope = defined_by(chunk)
     return {(group, kind)} if scope == "Cluster" and group and kind else set()
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from policylint.checks import run
+from policylint.documents import read
+from policylint.load.facts import defined_by
 from policylint.model import ResourceKey
 from policylint.policy.results import PolicyState
 from policylint.schema.known import shipped_schema
@@ -344,3 +347,38 @@ def test_a_policy_that_a_shipped_schema_refuses_protects_nothing(tmp_path: Path,
     assert bool(trace.policies) == asked
     unless = "SecurityPolicy shop/login is refused, unless the cluster has another CRD ("
     assert any(note.startswith(unless) for note in trace.notes) != asked
+
+
+LAID_OUT = {
+    "as generators do it": (
+        "spec:\n  group: gateway.networking.k8s.io\n  scope: Namespaced\n"
+        "  names:\n    kind: HTTPRoute\n    plural: httproutes\n"
+        "  versions:\n    - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, "
+        "x-kubernetes-preserve-unknown-fields: true}}}\n"
+    ),
+    "in flow style": (
+        "spec: {group: gateway.networking.k8s.io, scope: Namespaced, names: {kind: HTTPRoute, plural: httproutes}, "
+        "versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, "
+        "x-kubernetes-preserve-unknown-fields: true}}}]}\n"
+    ),
+}
+DEFINED = (
+    "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+    "metadata: {name: httproutes.gateway.networking.k8s.io}\n"
+)
+
+
+@pytest.mark.parametrize("how", [*LAID_OUT, "in JSON"])
+def test_a_version_that_the_definition_does_not_list_acts_nowhere(tmp_path: Path, how: str) -> None:
+    definition = DEFINED + LAID_OUT.get(how, LAID_OUT["in flow style"])
+    if how == "in JSON":
+        definition = json.dumps(read(definition.encode(), "a").documents[0].value, indent=4)
+    simulation = opened(tmp_path, SHOP, definition)
+    (key,) = simulation.refused
+    assert (key.kind, simulation.topology.routes) == ("HTTPRoute", [])
+
+
+@pytest.mark.parametrize("how", LAID_OUT)
+def test_what_a_definition_defines_is_read_however_it_is_laid_out(how: str) -> None:
+    definition = (DEFINED + LAID_OUT[how]).replace("Namespaced", "Cluster")
+    assert defined_by(definition.encode()) == ("gateway.networking.k8s.io", "HTTPRoute", "Cluster")

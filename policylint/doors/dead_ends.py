@@ -8,6 +8,7 @@ from policylint.catalog.content import places
 from policylint.doors.annotations import astray, closed, ended, risky
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
+from policylint.doors.handshakes import unusable
 from policylint.doors.istio import hidden, undelegated
 from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
@@ -32,6 +33,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from astray(world)
     yield from contended(world)
     yield from rejected(world)
+    yield from unusable(world)
     yield from hidden(world)
     yield from undelegated(world)
     yield from risky(world)

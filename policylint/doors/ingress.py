@@ -17,6 +17,7 @@ from policylint.doors.addresses import believed
 from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, sources_of
+from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
 from policylint.doors.nginx import contest
@@ -219,7 +220,7 @@ class _Class:
             plain = self._body(entry, matches, weights)
             name = self._names[entry.ingress.key, entry.pointer]
             is_refused = bool(self._guards[entry.ingress.key].failing)
-            for opening in self._openings(entry.ingress):
+            for opening in self._openings(entry.ingress, entry.host):
                 asked = self._asked(entry, opening)
                 barred = tuple(self._unencrypted(entry)) if opening is _HTTP else ()
                 asked = (*barred, *asked)
@@ -244,9 +245,9 @@ class _Class:
             return {"scheme": "https", "statusCode": status}
         return moved
 
-    def _openings(self, ingress: Resource) -> list[Opening]:
-        """Return where an Ingress takes requests: at both ports, but for what annotations say."""
-        taken = [_HTTP, _HTTPS]
+    def _openings(self, ingress: Resource, host: str) -> list[Opening]:
+        """Return where an Ingress takes requests: at both ports, but for what annotations and its certificate say."""
+        taken = [_HTTP] if is_turned_away(self._world, ingress, host, self._vendor) else [_HTTP, _HTTPS]
         for entry in map(mapping, self._vendor.serves):
             named = text(entry.get("named"))
             value = text(ingress.annotations.get(named)) if named else self._vendor.value(ingress, entry["annotation"])

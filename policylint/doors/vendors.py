@@ -94,6 +94,11 @@ class Vendor:
         return mapping(self._entry.get("unencrypted"))
 
     @property
+    def certificate(self) -> str:
+        """The type of Secrets without which it turns TLS handshakes away; "" where it has another certificate then."""
+        return text(self._entry.get("certificate"))
+
+    @property
     def aliases(self) -> str:
         """Which annotation has further names for the hosts of an Ingress."""
         return text(self._entry.get("aliases"), "server-alias")

@@ -130,10 +130,8 @@ def _at_doors(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _owner(effective: Effective, pointer: Pointer) -> Resource | None:
-    """Return the policy that a setting comes from: that of the deepest leaf on the way to it, or of one below it."""
-    owners = effective.owners
-    key = next((owners[pointer[:end]] for end in range(len(pointer), 0, -1) if pointer[:end] in owners), None)
-    key = key or next((key for leaf, key in owners.items() if leaf[: len(pointer)] == pointer), None)
+    """Return the policy that a setting comes from: that of the leaf that it is part of, or of one below it."""
+    key = next((effective.owners[leaf] for leaf in effective.leaves(pointer)), None)
     return next((attachment.policy for attachment in effective.stack if attachment.key == key), None)
 
 

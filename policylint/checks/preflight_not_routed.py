@@ -10,6 +10,7 @@ from policylint.checks.kit.tracing import tracer_of
 from policylint.matches import matches
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
+from policylint.policy.asking import setters
 from policylint.policy.results import Group
 from policylint.reach.entries import entries
 from policylint.simulation import Simulation
@@ -46,8 +47,7 @@ def _rules(simulation: Simulation, group: Group) -> Iterator[tuple[Resource, Rul
 
 def _owner(group: Group) -> ResourceKey:
     """Return who set the cross-origin settings."""
-    start = tuple(group.kind.preflight.split("."))
-    return next(key for at, key in group.effective.owners.items() if at[: len(start)] == start)
+    return setters(group.effective, group.kind.preflight)[0]
 
 
 def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:

@@ -17,7 +17,7 @@ from policylint.checks.kit.tracing import tracer_of
 from policylint.model import Finding, Node, Related, ResourceKey, mapping, sequence
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import asked
+from policylint.policy.asking import asked, setters
 from policylint.policy.results import Group, PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import RouteState
@@ -122,7 +122,7 @@ def _protection(simulation: Simulation) -> Protection:
         paths = {ask.path.split(".")[0] for ask in asking if ask.purpose == "authentication" and ask.must}
         if paths:
             for gateway, route in _pairs(group):
-                by = next(owner for at, owner in group.effective.owners.items() if at and at[0] in paths)
+                by = next(owner for path in sorted(paths) for owner in setters(group.effective, path))
                 protection.by.setdefault((gateway, route), by)
         elif fields or not settings.security or any(name in group.effective.spec for name in settings.authorization):
             protection.settled.update(group.routes())

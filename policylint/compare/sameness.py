@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from policylint.model.quantities import milliseconds, number_of_bytes
@@ -89,14 +90,20 @@ def _expression(value: str) -> Any:
     return value.strip() if said is None else said
 
 
+def without_comments(lines: Iterable[str], marks: tuple[str, ...] = ("#", "//")) -> list[str]:
+    """Return the lines of a text that say something: neither empty ones, nor comments."""
+    return [line for line in lines if line.strip() and not line.lstrip().startswith(marks)]
+
+
 def _rego(value: str) -> str:
     """Return a module of Rego without its comments, indents and empty lines, as it is where a string may hold a `#` or
     run over lines. https://www.openpolicyagent.org/docs/policy-language «Comments», «Strings»"""
     lines = value.splitlines()
     if "`" in value or any('"' in line.partition("#")[0] and "#" in line for line in lines):
         return value.rstrip()
-    bare = (" ".join(line.partition("#")[0].split()) if '"' not in line else line.strip() for line in lines)
-    return "\n".join(line for line in bare if line)
+    spoken = without_comments(lines, ("#",))
+    bare = (" ".join(line.partition("#")[0].split()) if '"' not in line else line.strip() for line in spoken)
+    return "\n".join(bare)
 
 
 def _addresses(listed: list[Any]) -> list[str]:
@@ -107,4 +114,4 @@ def _addresses(listed: list[Any]) -> list[str]:
     return [] if None in ranges else [str(each) for each in joined(filter(None, ranges))]
 
 
-__all__ = ["encoded", "meaning", "same_value"]
+__all__ = ["encoded", "meaning", "same_value", "without_comments"]

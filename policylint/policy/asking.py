@@ -171,8 +171,7 @@ def _can_answer(path: str, value: object) -> bool:
 def setters(effective: Effective, path: str) -> list[ResourceKey]:
     """Return who set the fields of a setting, or what it is a part of, in their order; with "" of all of them."""
     steps = tuple(path.split(".")) if path else ()
-    owners = (owner for at, owner in effective.owners.items() if at[: len(steps)] == steps or steps[: len(at)] == at)
-    return list(dict.fromkeys(owners))
+    return list(dict.fromkeys(effective.owners[leaf] for leaf in effective.leaves(steps)))
 
 
 def asked(kind: PolicyKind, effective: Effective, world: World, catalog: Catalog) -> list[Ask]:

@@ -134,7 +134,7 @@ def replaced(effective: Effective, owner: ResourceKey, values: Mapping[Pointer, 
 
 def without_effect(effective: Effective, at: Pointer) -> Effective:
     """Return an effective policy without what stands at a place: it is lost to nobody, as it does nothing."""
-    gone = [leaf for leaf in effective.owners if leaf[: len(at)] == at or at[: len(leaf)] == leaf]
+    gone = effective.leaves(at)
     owners = {leaf: owner for leaf, owner in effective.owners.items() if leaf not in gone}
     locations = ((leaf, effective.location_of(leaf)) for leaf in gone)
     lost = [Lost(leaf, effective.owners[leaf], (), location) for leaf, location in locations if location is not None]

@@ -187,6 +187,10 @@ class Effective(NamedTuple):
                 fields.setdefault(str(pointer[0]), set()).add(owner)
         return {name: sorted(owners) for name, owners in sorted(fields.items())}
 
+    def leaves(self, place: Pointer) -> list[Pointer]:
+        """Return the leaves below a place, else the one that it is a part of, in their order: who owns them set it."""
+        return [at for at in self.owners if at[: len(place)] == place or place[: len(at)] == at]
+
     def location_of(self, pointer: Pointer) -> Location | None:
         """Return where the surviving leaf at a pointer is written, None where nothing stands."""
         owner = self.owners.get(pointer)

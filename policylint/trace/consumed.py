@@ -48,7 +48,7 @@ def _by(met: Met, policies: Iterable[Met]) -> Iterator[Consumed]:
             headers = _headers(taking, mapping(setting))
             owners = met.group.effective.owners
             named = next((each for each in owners if each[:1] == pointer[:1]), None)  # of what stands in another object
-            at = max((each for each in owners if _meets(each, pointer)), key=len, default=named)
+            at = max(met.group.effective.leaves(pointer), key=len, default=named)
             if headers and at is not None:
                 owner = owners[at]
                 way_out = f", unless `{taking.unless}` is set" if taking.unless else ""
@@ -56,12 +56,6 @@ def _by(met: Met, policies: Iterable[Met]) -> Iterator[Consumed]:
                 name = ".".join(str(step) for step in pointer if isinstance(step, str) and not step.isdigit())
                 words = f"{name} of {owner} takes {listing(headers)} off the request: no backend gets it{way_out}"
                 yield Consumed(tuple(headers), words)
-
-
-def _meets(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Return whether one of two pointers leads to the other."""
-    size = min(len(one), len(other))
-    return list(map(str, one[:size])) == list(map(str, other[:size]))
 
 
 def _headers(taking: Consumption, setting: Mapping[str, Any]) -> list[str]:

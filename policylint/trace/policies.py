@@ -165,11 +165,7 @@ class Policies:
                 hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
                 if hangs and decision.answer == "denied":
                     decision = decision._replace(answer="depends", why=hangs)
-                place = decision.pointer
-                leaf = next(
-                    (at for at in effective.owners if at[: len(place)] == place or place[: len(at)] == at), None
-                )
-                if leaf is not None:
+                for leaf in effective.leaves(decision.pointer)[:1]:
                     yield Judged(decision, effective.owners[leaf], effective.location_of(leaf), met)
 
     def seen(self, policies: Iterable[Met], gateway: GatewayState | None, message: RequestFacts) -> Detected:

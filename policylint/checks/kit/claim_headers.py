@@ -59,7 +59,7 @@ def _named(group: Group, use: str) -> Iterator[tuple[Pointer, str]]:
 
 def _leaf(effective: Effective, place: Pointer) -> tuple[Pointer, ResourceKey] | None:
     """Return the setting that a place is part of, with the policy that it is from."""
-    return next(((at, owner) for at, owner in effective.owners.items() if at == place[: len(at)]), None)
+    return next(((leaf, effective.owners[leaf]) for leaf in effective.leaves(place)), None)
 
 
 def _lacking(

@@ -17,7 +17,7 @@ from policylint.compare.protection.cause import RULE
 from policylint.compare.protection.extensions import nearest
 from policylint.compare.protection.selected import selected_otherwise
 from policylint.compare.protection.spec import ranked, weakenings
-from policylint.compare.sameness import encoded, same_value
+from policylint.compare.sameness import encoded, same_value, without_comments
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, Resource, ResourceKey, World, mapping
 from policylint.model.weakness import Weakness
@@ -330,8 +330,7 @@ def _plain(value: str) -> Any:
     if value.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
             return json.loads(value)
-    lines = (line for line in value.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//")))
-    return [_SPACED.sub(r"\1", line).split() for line in lines]
+    return [_SPACED.sub(r"\1", line).split() for line in without_comments(value.splitlines())]
 
 
 def _text(value: Any) -> str:
@@ -344,8 +343,7 @@ def _is_telling_value(words: Access, old: Any, new: Any) -> bool:
     old, new = (("" if each is None else each) for each in (old, new))
     if isinstance(old, str) and isinstance(new, str) and ("\n" in old or "\n" in new):
         changed = set(old.splitlines()[:_MOST_LINES]) ^ set(new.splitlines()[:_MOST_LINES])
-        lines = [line for line in changed if line.strip() and not line.lstrip().startswith("#")]
-        return any(words.of_field(line) or _REFUSING.search(line) for line in lines)
+        return any(words.of_field(line) or _REFUSING.search(line) for line in without_comments(changed, ("#",)))
     said = [text for value in (old, new) for text in _short(value)]
     return any(text.startswith("0.0.0.0/0") or not words.values.isdisjoint(words_of(text)) for text in said)
 

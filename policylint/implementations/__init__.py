@@ -21,6 +21,7 @@ _MODULES = {
     ),
     "azure-agc": ("policylint.implementations.azure_agc", "AzureAgc"),
     "gateway-api": ("policylint.implementations.gateway_api", "GatewayApi"),
+    "kong": ("policylint.implementations.kong", "Kong"),
     "kgateway": ("policylint.implementations.kgateway", "Kgateway"),
     "gke": ("policylint.implementations.gke", "Gke"),
     "gloo": ("policylint.implementations.gloo", "Gloo"),

@@ -109,7 +109,7 @@ class Backends:
         known = route.once(_state_slot)
         if known and all(self._reusable(route, state, mesh_parents) for state in known[0]):
             return known[0]
-        states = tuple(self._state(route, *reference, mesh_parents) for reference in _references(route))
+        states = tuple(self.state(route, *reference, mesh_parents) for reference in _references(route))
         if route.answers is not None and all(self._reusable(route, state, mesh_parents) for state in states):
             known[:] = [states]
         return states
@@ -129,7 +129,7 @@ class Backends:
         free = target in mesh_parents or route.key[:2] == MESH_ROUTE
         return True if free else self._grants.allows(route.key, target)
 
-    def _state(
+    def state(
         self,
         route: Resource,
         rule: int,

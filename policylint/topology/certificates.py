@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.patterns import Pattern
 from policylint.topology.grants import Grants
-from policylint.topology.references import resolve, target
+from policylint.topology.references import of_core, resolve, target
 from policylint.topology.secret_data import contents, hidden
 from policylint.topology.state import ReferenceRole, ReferenceState
 
@@ -53,7 +53,7 @@ class Certificates:
         self, holder: Resource, pointer: Pointer, reference: object, role: ReferenceRole, invalid: str
     ) -> ReferenceState:
         """Return the state of a reference to a Secret with certificate and key; `invalid` is the reason if unusable."""
-        secret = target(mapping(reference), holder.key.namespace, "", "Secret").key
+        secret = of_core(target(mapping(reference), holder.key.namespace, "", "Secret")).key
         if (secret.group, secret.kind) != ("", "Secret") and not is_symbolic(secret.kind):
             message = f"{secret.kind}{'.' + secret.group if secret.group else ''} is no kind of certificate"
             missing = Resolution("missing", message)
@@ -63,7 +63,7 @@ class Certificates:
 
     def authority(self, holder: Resource, pointer: Pointer, reference: object) -> ReferenceState:
         """Return the state of a reference to a ConfigMap or Secret with `ca.crt`, which client validation uses."""
-        bundle = target(mapping(reference), holder.key.namespace, "", "ConfigMap").key
+        bundle = of_core(target(mapping(reference), holder.key.namespace, "", "ConfigMap")).key
         if bundle.group or bundle.kind not in ("ConfigMap", "Secret"):
             message = f"{bundle.kind}{'.' + bundle.group if bundle.group else ''} holds no CA certificates"
             missing = Resolution("missing", message)

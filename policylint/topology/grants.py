@@ -80,8 +80,10 @@ class Grants:
         for trusted in map(mapping, sequence(grant.spec.get("from"))[:MOST_ENTRIES]):
             namespace = text(trusted.get("namespace"))
             for reference in map(mapping, sequence(grant.spec.get("to"))[:MOST_ENTRIES]) if namespace else ():
-                kinds = (text(entry.get(field)) for entry in (trusted, reference) for field in ("group", "kind"))
+                kinds = [text(entry.get(field)) for entry in (trusted, reference) for field in ("group", "kind")]
                 self._by_place[(place, *kinds)].add(namespace, text(reference.get("name")))
+                if kinds[2] == "core":  # whose name is "", and some controllers take this for it
+                    self._by_place[(place, *kinds[:2], "", kinds[3])].add(UNKNOWN_NAMESPACE, "")
 
     def allows(self, referrer: ResourceKey, target: ResourceKey) -> bool | None:
         """Return whether `referrer` may name `target`: always in its own namespace, else if a grant there says so.

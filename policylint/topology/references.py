@@ -52,11 +52,11 @@ def parent_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarg
 
 
 def of_core(wanted: ReferenceTarget) -> ReferenceTarget:
-    """Return a target, the core group of a Service by its name: `group: core` is nobody else's, as Linkerd writes it.
+    """Return a target, the core group of one of its kinds by its name: `group: core` is nobody else's.
 
     Source: shared_types.go ParentReference; linkerd2 policy-controller/k8s/index/src/outbound/index.rs is_service.
     """
-    names_core = wanted.key.group.lower() == "core" and wanted.key.kind == "Service"
+    names_core = wanted.key.group.lower() == "core" and wanted.key.kind in ("Service", "Secret", "ConfigMap")
     return wanted._replace(key=wanted.key._replace(group="")) if names_core else wanted
 
 

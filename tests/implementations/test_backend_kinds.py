@@ -106,3 +106,43 @@ def test_vpc_lattice_reads_a_service_import_of_any_group(group: str, is_there: b
         assert (backend.reason, backend.resolution.found) == ("" if is_there else "BackendNotFound", is_there)
     elif not group:
         assert backend.reason == "InvalidKind"
+
+
+NAMING_CORE = {"kgateway", "nginx", "traefik", "kong"}
+TO_SERVICES = "{group: %s, kind: Service}"
+ROUTES = "{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: shop}"
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+@pytest.mark.parametrize(
+    ("name", "port", "reason"),
+    [("checkout", 80, ""), ("gone", 80, "BackendNotFound"), ("cards, namespace: pay", 80, "")],
+)
+def test_core_is_the_group_of_services_to_some(controller: str, name: str, port: int, reason: str) -> None:
+    """Kong internal/util; traefik provider/kubernetes/gateway, groupCore; nginx-gateway-fabric
+    graph/backend_refs.go, validateBackendRef; kgateway krtcollections/policy.go, emptyIfCore."""
+    rules = f"[{{backendRefs: [{{group: core, kind: Service, name: {name}, port: {port}}}]}}]"
+    parts = (gateway_class(controller, CONTROLLERS[controller]), gateway(of_class=controller), service())
+    more = (service("cards", "pay"), worlds.grant("pay", ROUTES, TO_SERVICES % "''"))
+    (backend,) = simulated(*parts, *more, route(more=f"rules: {rules}")).topology.routes[0].backends
+    assert backend.reason == (reason if controller in NAMING_CORE else "InvalidKind")
+
+
+@pytest.mark.parametrize(("named", "granted"), [("core", None), ("''", True), ("apps", False)])
+def test_a_grant_of_the_core_group_by_name_may_be_one(named: str, granted: bool | None) -> None:
+    parts = (service("cards", "pay"), worlds.grant("pay", ROUTES, TO_SERVICES % named), gateway(), gateway_class())
+    rules = "[{backendRefs: [{name: cards, namespace: pay, port: 80}]}]"
+    (backend,) = simulated(*parts, route(more=f"rules: {rules}")).topology.routes[0].backends
+    assert backend.granted is granted
+
+
+@pytest.mark.parametrize(("group", "works"), [("core", True), ("''", True), ("apps", False)])
+def test_a_certificate_of_the_core_group_by_name(group: str, works: bool) -> None:
+    """kubernetes-ingress-controller gateway_utils.go; traefik gateway/kubernetes.go: both take it."""
+    tls = f"tls: {{certificateRefs: [{{group: {group}, kind: Secret, name: cert}}]}}"
+    listeners = f"[{{name: https, port: 443, protocol: HTTPS, {tls}}}]"
+    topology = simulated(
+        gateway_class("kong", CONTROLLERS["kong"]), gateway(listeners=listeners, of_class="kong")
+    ).topology
+    (state,) = (each for known in topology.gateways for listener in known.listeners for each in listener.references)
+    assert (state.reason == "InvalidCertificateRef" and "kind" in state.message) == (not works)

@@ -97,3 +97,11 @@ def test_no_implementation_reads_a_backend_policy_on_what_requests_pass_before_t
     judged = simulated(gateway_class(controller=controller), *SHOP[1:], misaimed)
     assert [target.problem for target in state(judged, "tls").targets] == ["kind-not-allowed"]
     assert (state(judged, "tls").verdict, state(judged, "tls").groups) == ("Invalid", [])
+
+
+@pytest.mark.parametrize(("group", "verdict"), [("core", "Enforced"), ("''", "Enforced"), ("apps", "Invalid")])
+def test_a_ca_of_the_core_group_by_name(group: str, verdict: str) -> None:
+    """kubernetes-ingress-controller backendtlspolicy_utils.go; traefik gateway/httproute.go: `core` is taken for it."""
+    bundle, _ = authorities(ca=f"{{ca.crt: {json.dumps(GOOD)}}}")
+    validation = f"caCertificateRefs: [{{group: {group}, kind: ConfigMap, name: ca}}]"
+    assert state(simulated(*SHOP, bundle, policy("tls", validation)), "tls").verdict == verdict

@@ -33,6 +33,7 @@ def ca_faults(policy: Resource, world: World) -> list[str]:
 
 def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any]) -> str:
     group, kind = text(reference.get("group")), text(reference.get("kind"))
+    group = "" if group == "core" else group  # Kong, Traefik, NGINX Gateway Fabric and kgateway take the name for it
     if (group, kind) not in _CA_KINDS:
         return "InvalidKind"
     namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace

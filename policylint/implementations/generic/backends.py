@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from policylint.topology import BackendState
+from policylint.model import mapping, value_at
+from policylint.topology import BackendState, RouteState, Topology
+from policylint.topology.backends import Backends
+from policylint.topology.grants import Grants
+
+_CORE = ("core", "Service")
 
 
 def regardless_of_grants(backend: BackendState) -> BackendState:
@@ -12,3 +17,18 @@ def regardless_of_grants(backend: BackendState) -> BackendState:
     found = backend.resolution
     reason, message = ("BackendNotFound", found.reason) if found.missing else ("", "")
     return backend._replace(granted=True, reason=reason, message=message)
+
+
+def with_core(route: RouteState, topology: Topology) -> RouteState:
+    """Return a route as controllers take it to which `group: core` is the group of Services."""
+    if all(backend.wanted[:2] != _CORE for backend in route.backends):
+        return route
+    reading = Backends(topology.world, topology.world.once(Grants), lambda group: bool(group))
+    return route._replace(backends=tuple(_restated(each, route, reading) for each in route.backends))
+
+
+def _restated(backend: BackendState, route: RouteState, reading: Backends) -> BackendState:
+    if backend.wanted[:2] != _CORE:
+        return backend
+    reference = {**mapping(value_at(route.route.body, backend.pointer)), "group": ""}
+    return reading.state(route.route, backend.rule, backend.pointer, backend.role, reference, ())

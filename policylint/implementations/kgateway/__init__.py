@@ -82,6 +82,7 @@ class Kgateway(Implementation):
     preflights = 200, False
     ends_above = True
     judges_core_kinds = True
+    names_core = True  # pkg/krtcollections/policy.go, emptyIfCore
     host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)
     hosts_of_port = frozenset({"http"})  # listeners without TLS share the route config of their port
     empty_delegation = 500

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, unresolved
+from policylint.implementations.generic.backends import with_core
 from policylint.implementations.nginx_gateway_fabric import client_addresses, listeners, locations, refusals
 from policylint.implementations.nginx_gateway_fabric.attachment import SERVED, ListenerBinding
 from policylint.implementations.nginx_gateway_fabric.proxy import gateways_without, lacking
@@ -260,6 +261,7 @@ class NginxGatewayFabric(Implementation):
 
     def backends(self, route: RouteState, topology: Topology) -> tuple[BackendState, ...]:
         """Return the backends of a route, of which the kind is looked at before anything else."""
+        route = with_core(route, topology)
         faults = refusals.backend_faults(route, topology)
         return tuple(
             backend._replace(reason=why[0], message=why[1])

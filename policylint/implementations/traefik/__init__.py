@@ -51,6 +51,7 @@ class Traefik(Implementation):
     preflights = 200, True  # pkg/middlewares/headers/header.go, processCorsHeaders
     without_tls = frozenset({"GRPCRoute"})
     calls_by_path = True  # routers.py
+    names_core = True  # pkg/provider/kubernetes/gateway/{http,grpc,tcp,tls}route.go, groupCore
 
     def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
         return tuple(map(routers.read, found))

@@ -3,7 +3,8 @@
 Where nothing says what is deployed together (`k8s/{dev,test,prod}`, the labs of a tutorial, examples side by side), two
 directories that hold an object of one identity are two answers to one question. So are the directories in one that is
 called `labs`, `demos` or the like, whatever they hold, and the numbered steps of a tutorial of which some write the
-same object. Where kustomizations arrange a part of a tree, the same is true of the files beside them (overlays.py).
+same object, and the files of a directory of examples. Where kustomizations arrange a part of a tree, the same is true
+of the files beside them (overlays.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.live import lessons
 
+_SAMPLES = 3
+"""Files of one directory that write one object, at least, where each of them is an example."""
 LIMIT = 50
 """Variants at most: more are taken together, as if nothing were written twice."""
 _NUMBERED = Pattern(r"(\d{1,3})[-_.]")
@@ -55,10 +58,29 @@ def variants(written: Sequence[tuple[str, ResourceKey]], is_subject: Callable[[s
     every_file = {file for file, _ in written}
     contested = _contested(repeated.values())
     contested |= _series(written, rivals, contested)
-    own = _own(every_file, contested | lessons(every_file).keys())
+    contested |= lessons(every_file).keys()
+    own = _own(every_file, contested | _samples(files.values())) or _own(every_file, contested)
     if len(own) > LIMIT:
         own = {}
     return Variants(own, every_file.difference(*own.values()), rivals)
+
+
+def _samples(rivalling: Iterable[set[str]]) -> set[str]:
+    """Return files beside each other of which each is an example by itself: three or more of their directory write an
+    object of one identity, and each of them one that another one writes, too. Two that do may be a mistake (GWP503).
+
+    Args:
+        rivalling: the files that write an object of one identity, for each identity.
+    """
+    beside: dict[str, set[str]] = defaultdict(set)
+    collections: set[str] = set()
+    for files in set(map(frozenset, rivalling)):
+        for directory, number in Counter(map(_directory, files)).items():
+            if number > 1:
+                beside[directory].update(file for file in files if _directory(file) == directory)
+            if number >= _SAMPLES:
+                collections.add(directory)
+    return set().union(*(beside[directory] for directory in collections))
 
 
 def _contested(rivalling: Iterable[set[str]]) -> set[str]:
@@ -115,11 +137,11 @@ def _number(directory: str) -> int | None:
 
 
 def _own(files: Iterable[str], contested: Collection[str]) -> dict[str, set[str]]:
-    """Return the files of each directory that rivals another, or a file beside it. Where such directories lie in each
+    """Return the files of each directory or file that rivals another, or a file beside it. Where such directories lie in each
     other, the files beside the inner ones belong to each of those, and may be meant to stand by themselves."""
     own: dict[str, set[str]] = defaultdict(set)
     for file in files:
-        innermost = next((place for place in _directories(file) if place in contested), None)
+        innermost = next((place for place in (file, *_directories(file)) if place in contested), None)
         if innermost is not None:
             own[innermost].add(file)
             if len(own) > LIMIT:

@@ -521,3 +521,49 @@ def test_overlays_of_two_environments_are_never_one(tmp_path: Path) -> None:
     assert {
         simulation.world.name: len(simulation.topology.gateways) for simulation in tree(tmp_path, files).simulations
     } == {"dev": 2, "prod": 1, "qa": 1}
+
+
+def samples(number: int, listener: str = "http") -> dict[str, str]:
+    """Examples of one directory, each with a Gateway of its own and a route to one of its listeners."""
+    listeners = [f"{listener}{index}" for index in range(number)]
+    section = ", sectionName: {}"
+    return {
+        f"examples/{name}.yaml": GATEWAY.format(listener=name) + "---\n" + ROUTE.format(section=section.format(name))
+        for name in listeners
+    }
+
+
+def test_files_of_which_each_is_an_example_are_environments(tmp_path: Path) -> None:
+    workspace = tree(tmp_path, {**samples(3), "examples/service.yaml": SERVICE})
+    assert names(workspace) == ["http0.yaml", "http1.yaml", "http2.yaml"]
+    assert {finding.rule for finding in workspace.findings()} == {"GWP409"}  # GWP402 where one of the Gateways counts, GWP503 for each of them
+    assert all(len(simulation.topology.routes) == 1 for simulation in workspace.simulations)
+
+
+def test_two_files_that_write_one_object_may_be_a_mistake(tmp_path: Path) -> None:
+    workspace = tree(tmp_path, {**samples(2), "examples/service.yaml": SERVICE})
+    assert names(workspace) == ["default"]
+    assert {"GWP503"} <= {finding.rule for finding in workspace.findings()}
+
+
+def test_a_pair_beside_examples_is_of_examples_too(tmp_path: Path) -> None:
+    pair = {f"examples/{name}.yaml": SERVICE for name in ("plain", "other")}
+    workspace = tree(tmp_path, {**samples(3), **pair})
+    assert names(workspace) == ["http0.yaml", "http1.yaml", "http2.yaml", "other.yaml", "plain.yaml"]
+
+
+def test_files_of_three_directories_are_no_examples_of_one(tmp_path: Path) -> None:
+    files = {f"{place}/gateway.yaml": GATEWAY.format(listener="http") for place in ("one", "two", "three")}
+    assert names(tree(tmp_path, {**files, "service.yaml": SERVICE})) == ["one", "three", "two"]
+
+
+def test_examples_beside_a_kustomization_are_environments(tmp_path: Path) -> None:
+    kustomization = "resources: [service.yaml]\n"
+    files = {"base/kustomization.yaml": kustomization, "base/service.yaml": SERVICE.replace("shop", "base")}
+    workspace = tree(tmp_path, {**samples(3), **files})
+    assert not any(finding.rule in ("GWP402", "GWP503") for finding in workspace.findings())
+
+
+def test_more_examples_than_are_told_apart_leave_their_directories_so(tmp_path: Path) -> None:
+    files = {f"{stage}/{path}": text for stage in ("dev", "prod") for path, text in samples(30).items()}
+    assert names(tree(tmp_path, files)) == ["dev", "prod"]

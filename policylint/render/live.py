@@ -111,6 +111,18 @@ def of_programs(tests: Collection[str], files: Iterable[str]) -> set[str]:
     return found
 
 
+def beside_code(files: Iterable[str], listed: Iterable[str], named: Collection[str]) -> dict[str, str]:
+    """Return those of some files that lie beside code of a test suite in Go, each with its directory: the code embeds
+    and applies them one by one.
+
+    Args:
+        listed: all files that there are, posix.
+        named: the paths that the user named: what lies right there is meant.
+    """
+    of_code = {file.rpartition("/")[0] for file in listed if file.endswith(".go")}.difference(named)
+    return {file: place for file in files if (place := file.rpartition("/")[0]) in of_code and file not in named}
+
+
 class Live:
     """Tells which of some files may be deployed, to judge by the names of their directories: all of them where
     otherwise none could be, but for archives.

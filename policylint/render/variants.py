@@ -137,8 +137,9 @@ def _number(directory: str) -> int | None:
 
 
 def _own(files: Iterable[str], contested: Collection[str]) -> dict[str, set[str]]:
-    """Return the files of each directory or file that rivals another, or a file beside it. Where such directories lie in each
-    other, the files beside the inner ones belong to each of those, and may be meant to stand by themselves."""
+    """Return the files of each directory that rivals another, or a file beside it; a file may be a rival, too. Where
+    such directories lie in each other, the files beside the inner ones belong to each of those, and may be meant to
+    stand by themselves."""
     own: dict[str, set[str]] = defaultdict(set)
     for file in files:
         innermost = next((place for place in (file, *_directories(file)) if place in contested), None)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from policylint.model import Resource
-from policylint.render.live import Live, is_archive, is_written_about, of_programs, test_of
+from policylint.render.live import TESTS, Live, beside_code, is_archive, is_written_about, of_programs, test_of
 from policylint.workspace.alternatives import DEFAULT
 
 LIMIT = 50
@@ -43,6 +43,9 @@ def apart(
         read = of_programs({*filter(None, by_name.values())}, listed()) if any(by_name.values()) else set()
         tests = {file: test for file, test in tests.items() if file not in files or is_archive(test)}
         tests.update((file, test) for file, test in by_name.items() if test in read)
+    if any(not TESTS.isdisjoint(name.split("/")) for name in (root, *named)):
+        beside = beside_code({paths.get(file, file) for file in files}, listed(), named)
+        tests.update((file, beside[path]) for file in files if (path := paths.get(file, file)) in beside)
     names = {file: _name(paths.get(file, file), live) for file in files - tests.keys()}
     if len(set(names.values())) > LIMIT:
         names = {file: live.example(paths.get(file, file)) or DEFAULT for file in names}

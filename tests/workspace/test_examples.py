@@ -76,6 +76,25 @@ def test_what_the_tests_of_a_program_read_is_none_of_ours(
     assert loud(open_workspace([str(tmp_path / "pkg/reader/testdata")]))
 
 
+@pytest.mark.parametrize(
+    ("code", "named", "is_left_out"),
+    [
+        ("e2e/pkg/gateway/gateway.go", "e2e", True),
+        ("e2e/pkg/main.go", "e2e", False),
+        ("e2e/pkg/gateway/gateway.sh", "e2e", False),
+        ("e2e/pkg/gateway/gateway.go", "e2e/pkg/gateway", False),
+    ],
+)
+def test_what_the_code_of_a_suite_embeds_is_none_of_ours(
+    tmp_path: Path, code: str, named: str, is_left_out: bool
+) -> None:
+    """kyma-project/istio tests/e2e/pkg/helpers: `//go:embed telemetry.yaml`; what the user names is meant."""
+    data = {f"e2e/pkg/gateway/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
+    tree(tmp_path, {**data, code: "package gateway\n", "e2e/other/route.yaml": GOOD["gateway.yaml"]})
+    workspace = open_workspace([str(tmp_path / named)])
+    assert any("/gateway/" in each.location.file for each in loud(workspace)) is not is_left_out
+
+
 @pytest.mark.parametrize("archive", [".archive", "_archived", "archive", "apps/deprecated"])
 @pytest.mark.parametrize("beside", ["", "docs/route.yaml"])
 def test_an_archive_is_out_of_use_where_a_tree_has_nothing_else(tmp_path: Path, archive: str, beside: str) -> None:

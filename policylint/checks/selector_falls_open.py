@@ -14,6 +14,8 @@ from policylint.simulation import Simulation
 
 RULE = "GWP603"
 _SELECTOR = ("matchLabels", "matchExpressions")
+_OF_V1ALPHA1 = ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy")
+_OLD = "namespaceSelector"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -22,13 +24,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             for pointer, key in _unknown(policy):
                 open_ = not any(known in mapping(_at(policy.body, pointer)) for known in _SELECTOR)
                 what = "and so it selects everything" if open_ else "and the rest selects more than was meant"
+                was_one = _was_one(policy, pointer, key)
+                if was_one and key == _OLD and not any(mapping(_at(policy.body, (*pointer, key))).values()):
+                    continue  # it selected everything there, too
                 yield Finding(
                     RULE,
-                    "error",
+                    "warning" if was_one else "error",
                     f"{policy.key} has {key} in a selector, which is no field of selectors: it is dropped, {what}",
                     policy.location(*pointer, key, key=True),
                     resources=(policy.key,),
                     label=_meant(pointer, key),
+                    confidence="assumed" if was_one else "certain",
+                    ground="the CRDs of releases up to 0.1.2 have this field" if was_one else "",
                     field=path((*pointer, key)),
                 )
 
@@ -65,9 +72,15 @@ def _at(body: Any, pointer: Pointer) -> Any:
     return body
 
 
+def _was_one(policy: Resource, pointer: Pointer, key: str) -> bool:
+    """Return whether peers had a key where they name namespaces: until 0.1.5 (apis/v1alpha1/shared_types.go)."""
+    is_peer = pointer[-1] == "namespaces" and "subject" not in pointer[:2]
+    return is_peer and policy.key.kind in _OF_V1ALPHA1 and key in (_OLD, "sameLabels", "notSameLabels")
+
+
 def _meant(pointer: Pointer, key: str) -> str:
-    if pointer[-1] == "namespaces" and key == "namespaceSelector":
-        return "early drafts had this level; a released CRD has matchLabels here"
+    if pointer[-1] == "namespaces" and key == _OLD:
+        return "releases up to 0.1.2 had this level in peers; later CRDs have matchLabels here"
     return "a selector has matchLabels and matchExpressions"
 
 

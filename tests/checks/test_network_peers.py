@@ -173,3 +173,39 @@ metadata: {{name: other, namespace: kube-system, labels: {{{runs}}}}}
 spec: {{containers: [{{name: app, image: example.com/app:1}}]}}
 """
     assert ("GWP607" in {each.rule for each in lint(tmp_path, text, pods)}) is told
+
+
+ADMIN = """
+apiVersion: policy.networking.k8s.io/%s
+kind: %s
+metadata: {name: default}
+spec:
+  %s
+  priority: 10
+  subject: {namespaces: %s}
+  ingress: [{name: a, action: Deny, from: [{namespaces: %s}]}]
+"""
+LABELS = "{matchLabels: {team: a}}"
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "subject", "peer", "expected"),
+    [
+        ("v1alpha1", "AdminNetworkPolicy", LABELS, "{namespaceSelector: {matchLabels: {team: b}}}", "warning/assumed"),
+        ("v1alpha1", "BaselineAdminNetworkPolicy", LABELS, "{sameLabels: [team]}", "warning/assumed"),
+        ("v1alpha1", "AdminNetworkPolicy", LABELS, "{notSameLabels: [team]}", "warning/assumed"),
+        ("v1alpha1", "AdminNetworkPolicy", LABELS, "{namespaceSelector: {}}", ""),
+        ("v1alpha1", "AdminNetworkPolicy", LABELS, "{podSelector: {matchLabels: {team: b}}}", "error/certain"),
+        ("v1alpha1", "AdminNetworkPolicy", "{namespaceSelector: {matchLabels: {a: b}}}", "{}", "error/certain"),
+        ("v1alpha2", "ClusterNetworkPolicy", LABELS, "{namespaceSelector: {matchLabels: {a: b}}}", "error/certain"),
+    ],
+)
+def test_keys_that_earlier_crds_have(
+    tmp_path: Path, version: str, kind: str, subject: str, peer: str, expected: str
+) -> None:
+    """network-policy-api v0.1.2 and v0.1.5, apis/v1alpha1/shared_types.go: NamespacedPeer, then a LabelSelector."""
+    tier = "tier: Admin" if version == "v1alpha2" else "{}"
+    text = ADMIN % (version, kind, tier, subject, peer)
+    text = text if version == "v1alpha2" else text.replace("\n  {}\n", "\n")
+    told = [f"{each.severity}/{each.confidence}" for each in lint(tmp_path, text) if each.rule == "GWP603"]
+    assert told == ([expected] if expected else [])

@@ -242,6 +242,12 @@ class Tree:
         files = self._source.files_below(path[:-1])
         return bool(files) and all(map(self._lacks, files))
 
+    def absence(self, path: str | None) -> str:
+        """Return how to say that a path is not there: it may be in the repository, and not be fetched."""
+        if path is None or not self.leaves_out(path):
+            return "does not exist"
+        return "is left out of what Flux fetches (by `.sourceignore`, `spec.ignore`, or itself: images, archives)"
+
     def whole(self) -> Tree:
         """Return the same tree with every document parsed when it is asked for, also those that no rule reads."""
         whole = copy(self)

@@ -84,6 +84,22 @@ def test_a_file_that_is_named_and_not_fetched_stops_the_build(tmp_path: Path) ->
     assert [note.rule for note in found.simulations[0].world.notes if note.code == "missing-file"] == ["GWP914"]
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    ("entry", "file"),
+    [
+        ("configMapGenerator: [{name: icons, files: [logo.png]}]", "logo.png"),
+        ("patches: [{path: logo.zip}]", "logo.zip"),
+    ],
+)
+def test_what_is_there_and_not_fetched_is_said_to_be(tmp_path: Path, entry: str, file: str, is_there: bool) -> None:
+    """Whoever reads that a file does not exist looks, and finds it."""
+    files = tree(kustomization=f"resources: [route.yaml]\n{entry}\n") | ({f"apps/{file}": "x"} if is_there else {})
+    (note,) = (each for each in workspace(tmp_path, files).simulations[0].world.notes if each.code == "missing-file")
+    assert ("left out of what Flux fetches" in note.message) is is_there
+    assert ("does not exist" in note.message) is not is_there
+
+
 COMMENTS = "# resources:\n#   - route.yaml\n---\n# later\n"
 
 

@@ -479,7 +479,7 @@ class _Run:
             self._journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
         else:
             lacking = path if "." in path.rpartition("/")[2] else f"{path}/"
-            self._journal.note(f"resource {entry!r} does not exist", place, code="missing-file", lacking=lacking)
+            self._journal.note(f"resource {entry!r} {self._tree.absence(lacking)}", place, code="missing-file", lacking=lacking)
             self._journal.absent(entry)
 
     def _base(self, entry: str, path: str, place: Provenance) -> None:

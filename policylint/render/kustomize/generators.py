@@ -119,7 +119,7 @@ def _data(
         content = None if joined is None else tree.read(joined)
         if content is None:
             complete = False
-            journal.note(f"generator file {path!r} does not exist", place, code="missing-file", lacking=joined)
+            journal.note(f"generator file {path!r} {tree.absence(joined)}", place, code="missing-file", lacking=joined)
             continue
         tree.budget.spend(_STEPS + len(content) // _LETTERS)
         decoded = content.decode("utf-8", "replace")

@@ -97,7 +97,7 @@ def _contents(
     if path:
         file = join(directory, path)
         if file is None or tree.documents(file) is None:
-            journal.note(f"patch file {path!r} does not exist", place, code="missing-file", lacking=file)
+            journal.note(f"patch file {path!r} {tree.absence(file)}", place, code="missing-file", lacking=file)
             yield None, place
             return
         yield from tree.values(file)

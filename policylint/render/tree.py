@@ -213,12 +213,12 @@ class Tree:
         return documents
 
     def without(self, lacks: Callable[[str], bool]) -> Tree:
-        """Return the tree as one has it who fetches all of its files but some; itself where these are none of it."""
+        """Return the tree as one has it who fetches all of its files but some."""
         listed = {path for path in self._listed if not lacks(path)}
-        if len(listed) == len(self._listed) and not self.base:
-            return self
         fetched = copy(self)
         fetched._lacks = lacks
+        if len(listed) == len(self._listed) and not self.base:
+            return fetched  # what generators and patches name is not listed, and may lack all the same
         fetched._listed = listed
         fetched.files, fetched.directories = defaultdict(list), defaultdict(list)
         fetched._known, fetched._sorted, fetched._looked_at = {""}, {}, set()

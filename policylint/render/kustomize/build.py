@@ -128,8 +128,7 @@ class Kustomizer:
         if known is None:
             tree = self.tree.without(fetched.lacks)
             own = None if self._external is None else external(tree)
-            known = self if tree is self.tree else Kustomizer(tree, self.cluster_scoped, self.unread, own, self.charts)
-            self._of[fetched] = known
+            self._of[fetched] = known = Kustomizer(tree, self.cluster_scoped, self.unread, own, self.charts)
         return known
 
     @property
@@ -479,7 +478,8 @@ class _Run:
             self._journal.note(f"resource {entry!r} is outside of the tree", place, code="outside")
         else:
             lacking = path if "." in path.rpartition("/")[2] else f"{path}/"
-            self._journal.note(f"resource {entry!r} {self._tree.absence(lacking)}", place, code="missing-file", lacking=lacking)
+            message = f"resource {entry!r} {self._tree.absence(lacking)}"
+            self._journal.note(message, place, code="missing-file", lacking=lacking)
             self._journal.absent(entry)
 
     def _base(self, entry: str, path: str, place: Provenance) -> None:

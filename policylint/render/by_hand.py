@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from policylint.documents.written import written
 from policylint.model import GATEWAY_GROUP, is_symbolic
-from policylint.model.unseen import Custom
+from policylint.model.unseen import OPERATED, Custom
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.scripts import Scripts, ScriptText, is_prose
@@ -57,6 +57,7 @@ _SAMPLES = Pattern(
     r"|github(?:usercontent)?\.com/[^\s\"'/]+/([^\s\"'/]*(?:demo|sample|example)[^\s\"'/]*/[^\s\"']*\.ya?ml)"
 )
 """Manifests of applications to try something with: those of controllers and CRDs make no Services of one's own."""
+_SAMPLE = Pattern(r"quickstart|bookinfo|httpbin|demo|sample|example")
 _REMOTE = Pattern(
     r"https?://(?:raw\.)?github(?:usercontent)?\.com/([\w.-]+/[\w.-]+)/(?:[^\s\"']+/)?([^\s\"'/]+)\.ya?ml"
 )
@@ -70,6 +71,7 @@ _CALLED = {
 _OF_CONTROLLERS = frozenset({"api", "controller", "crd", "install", "operator"})
 """Words in the names of files that install what reads such objects."""
 
+_OF_YAML = ("yaml", "yml")
 _WORDS = Pattern(r"[-_.]")
 
 _INSTALLS = Pattern(r"(?:h(?<=\bh)elm|H(?<=\bH)ELM)[)}]?\s+(?:install|upgrade)\s([^\n|;&#`]{0,600})")
@@ -118,6 +120,7 @@ _VERSION_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w
 
 def installed(scripts: Scripts) -> Iterator[Custom]:
     """Yield the releases that scripts install, where they say into which namespace, and what else they apply."""
+    called = {path.rpartition("/")[2] for path in scripts.files}
     for script, text in scripts.naming(b"kubectl", b"oc "):
         yield from _held(script, text)
         for match in text.all(_APPLIES):
@@ -125,6 +128,7 @@ def installed(scripts: Scripts) -> Iterator[Custom]:
                 yield Custom("", "", "", maker=f"{script}, which applies {named or of_repository},")
             stated = _INTO.search(match[0])
             into = _meant(stated[1], text) if stated else ""
+            yield from _brought(script, text, match[1], into, called)
             for repository, file in _REMOTE.findall(match[1]):
                 if into:
                     yield Custom("", into, "", maker=f"{script}, which applies manifests of {repository} there,")
@@ -137,6 +141,25 @@ def installed(scripts: Scripts) -> Iterator[Custom]:
         if namespace and _NAME.fullmatch(install.name):
             maker = f"{install.script}, which installs the chart {install.chart},"
             yield Custom("", namespace, install.name, maker=maker)
+
+
+def _brought(script: str, text: ScriptText, command: str, into: str, called: Collection[str]) -> Iterator[Custom]:
+    """Yield what may come of the files that a command applies and that are not in the tree: the samples of another
+    distribution (`samples/helloworld/helloworld.yaml`), or of another repository, hold what they are called by.
+
+    Args:
+        called: what the files of the tree are called.
+    """
+    for each in named_files(command, text):
+        directory, _, file = each.rpartition("/")
+        stem, _, ending = file.rpartition(".")
+        words = {word.removesuffix("s") for word in _WORDS.split(stem)}
+        if ending not in _OF_YAML or not _NAME.fullmatch(stem) or not words.isdisjoint(_OF_CONTROLLERS):
+            continue
+        if "://" in each or (directory.strip("./") and file not in called):
+            is_sample = "://" not in each and _SAMPLE.search(stem)
+            makes, ending = (None, "") if is_sample else (OPERATED, stem)
+            yield Custom("", into, "", makes, f"{script}, which applies {each},", ending)
 
 
 def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:

@@ -59,22 +59,25 @@ def variants(written: Sequence[tuple[str, ResourceKey]], is_subject: Callable[[s
     contested = _contested(repeated.values())
     contested |= _series(written, rivals, contested)
     contested |= lessons(every_file).keys()
-    own = _own(every_file, contested | _samples(files.values())) or _own(every_file, contested)
+    own = _own(every_file, contested | _samples(files.values(), written)) or _own(every_file, contested)
     if len(own) > LIMIT:
         own = {}
     return Variants(own, every_file.difference(*own.values()), rivals)
 
 
-def _samples(rivalling: Iterable[set[str]]) -> set[str]:
+def _samples(rivalling: Iterable[set[str]], written: Iterable[tuple[str, ResourceKey]]) -> set[str]:
     """Return files beside each other of which each is an example by itself: three or more of their directory write an
-    object of one identity, and each of them one that another one writes, too. Two that do may be a mistake (GWP503).
+    object of one identity, and each of them one that another one writes, too. Two that do may be a mistake (GWP503),
+    and a file of a single object is a piece that needs others.
 
     Args:
         rivalling: the files that write an object of one identity, for each identity.
+        written: files with the identities of their objects.
     """
+    whole = {file for file, number in Counter(file for file, _ in written).items() if number > 1}
     beside: dict[str, set[str]] = defaultdict(set)
     collections: set[str] = set()
-    for files in set(map(frozenset, rivalling)):
+    for files in {frozenset(whole & each) for each in rivalling}:
         for directory, number in Counter(map(_directory, files)).items():
             if number > 1:
                 beside[directory].update(file for file in files if _directory(file) == directory)

@@ -211,6 +211,17 @@ QUICKSTART = "https://example.com/releases/download/v1.5.0"
         ),
         ("up.sh", "NS=shop\nkubectl -n $NS apply -f https://github.com/acme/shop/raw/main/deploy/all.yaml", "unknown"),
         ("up.sh", "kubectl -n pay apply -f https://github.com/acme/shop/raw/main/deploy/all.yaml", "certain"),
+        # tetratelabs/istio-0to60 docs/discovery.md: the samples of another distribution are called by what they hold
+        ("docs/README.md", "kubectl apply -f samples/checkout/checkout.yaml", "unknown"),
+        ("docs/README.md", "kubectl create -n shop -f ../samples/checkout.yml", "unknown"),
+        ("README.md", "kubectl apply -f https://example.com/acme/samples/checkout.yaml", "unknown"),
+        ("README.md", "kubectl apply -f samples/bookinfo/platform/kube/bookinfo.yaml", "unknown"),
+        ("README.md", "kubectl apply -f samples/payment/payment.yaml", "certain"),
+        ("README.md", "kubectl apply -n pay -f samples/checkout/checkout.yaml", "certain"),
+        ("README.md", "kubectl apply -f checkout.yaml", "certain"),  # which the reader writes
+        ("README.md", "kubectl apply -f samples/checkout/", "certain"),
+        ("README.md", "kubectl apply -f elsewhere/route.yaml", "certain"),  # is there
+        ("README.md", "kubectl delete -f samples/checkout/checkout.yaml", "certain"),
         # another name, another kind, nobody applies it, a controller's own manifests
         ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('checkout', 'payment')}EOF\n", "certain"),
         ("up.sh", f"cat <<EOF | kubectl apply -f -\n{HELD.replace('Service', 'Secret')}EOF\n", "certain"),

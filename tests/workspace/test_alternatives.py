@@ -547,8 +547,17 @@ def test_two_files_that_write_one_object_may_be_a_mistake(tmp_path: Path) -> Non
     assert {"GWP503"} <= {finding.rule for finding in workspace.findings()}
 
 
+def test_files_of_one_object_are_pieces_that_need_others(tmp_path: Path) -> None:
+    """redhat-scholars/istio-tutorial istiofiles/: steps for one route, and steps for what it names."""
+    files = {f"steps/route-{number}.yaml": ROUTE.format(section="") for number in range(3)}
+    files |= {f"steps/gateway-{number}.yaml": GATEWAY.format(listener="http") for number in range(3)}
+    workspace = tree(tmp_path, {**files, "steps/service.yaml": SERVICE})
+    assert names(workspace) == ["default"]
+    assert [each.rule for each in loud(workspace)] == []
+
+
 def test_a_pair_beside_examples_is_of_examples_too(tmp_path: Path) -> None:
-    pair = {f"examples/{name}.yaml": SERVICE for name in ("plain", "other")}
+    pair = {f"examples/{name}.yaml": f"{SERVICE}---\n{NAMESPACE}" for name in ("plain", "other")}
     workspace = tree(tmp_path, {**samples(3), **pair})
     assert names(workspace) == ["http0.yaml", "http1.yaml", "http2.yaml", "other.yaml", "plain.yaml"]
 

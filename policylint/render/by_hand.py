@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from policylint.documents.written import written
+from policylint.documents.written import WrittenDocument, written
 from policylint.model import GATEWAY_GROUP, is_symbolic
 from policylint.model.unseen import OPERATED, Custom
 from policylint.namedtuple import NamedTuple
@@ -249,15 +249,19 @@ def _words(command: str, with_value: Collection[str]) -> tuple[list[str], dict[s
 
 def _held(script: str, text: ScriptText) -> Iterator[Custom]:
     """Yield the objects that stand in a script itself, which applies them."""
+    for each in _applied_by(text):
+        kind = each.kinds[0]
+        if each.group is not None and _NAME.fullmatch(each.name) and not ACTS.search(kind):
+            maker = f"{script}, which applies {kind} {each.name},"
+            namespace = each.namespace if _NAME.fullmatch(each.namespace) else ""
+            yield Custom("", namespace, "", frozenset({(each.group, kind)}), maker, each.name)
+
+
+def _applied_by(text: ScriptText) -> Iterator[WrittenDocument]:
+    """Yield the objects that stand in a script itself and that a command of it takes in."""
     for match in text.all(_HELD):
-        if not _PIPED.search(match[0].partition("\n")[0]):
-            continue
-        for each in written(match["text"]):
-            kind = each.kinds[0]
-            if each.group is not None and _NAME.fullmatch(each.name) and not ACTS.search(kind):
-                maker = f"{script}, which applies {kind} {each.name},"
-                namespace = each.namespace if _NAME.fullmatch(each.namespace) else ""
-                yield Custom("", namespace, "", frozenset({(each.group, kind)}), maker, each.name)
+        if _PIPED.search(match[0].partition("\n")[0]):
+            yield from written(match["text"])
 
 
 def edits(path: str, content: bytes) -> list[tuple[int, str]]:
@@ -342,12 +346,14 @@ def labelled(scripts: Scripts) -> dict[str, dict[str, str]]:
 
 
 def patched(scripts: Scripts) -> dict[tuple[str, str], str]:
-    """Return the objects that scripts patch, by kind (in lower case, in the singular) and name, each with the script. A
-    text for people shows how one could."""
+    """Return the objects that scripts patch, or write themselves, by kind (in lower case, in the singular) and name,
+    each with the script. A text for people shows how one could."""
     found: dict[tuple[str, str], str] = {}
     for script, text in scripts.naming(b"kubectl", b"oc "):
         for each in () if is_prose(script) else text.all(_PATCHES):
             found.update(((kind, _meant(each[2], text)), script) for kind in singular(each[1]))
+        for one in () if is_prose(script) else _applied_by(text):
+            found[one.kinds[0].lower(), _meant(one.name, text)] = script
     return found
 
 

@@ -262,6 +262,18 @@ FIRST, SECOND = (
 )
 
 
+WRITES = """kubectl apply -f - <<EOF
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata:
+  name: {name}
+  namespace: shop
+spec:
+$(listeners)
+EOF
+"""
+
+
 @pytest.mark.parametrize(
     ("scripts", "is_doubtful"),
     [
@@ -325,6 +337,11 @@ def test_policies_and_proxies_that_are_applied_one_by_one(
             True,
         ),
         ({"up.sh": "oc patch --type=merge gateway/edge -p x\n"}, True),
+        ({"up.sh": WRITES.format(name="edge")}, True),
+        ({"up.sh": 'NAME="edge"\n' + WRITES.format(name="${NAME}")}, True),
+        ({"up.sh": WRITES.format(name="other")}, False),
+        ({"up.sh": WRITES.format(name="edge").replace("kubectl apply", "tee x")}, False),
+        ({"README.md": WRITES.format(name="edge")}, False),
         ({"up.sh": "kubectl patch gateway other -p x\n"}, False),
         ({"up.sh": "kubectl patch service edge -p x\n"}, False),
         ({"README.md": "kubectl patch gateway edge -p x\n"}, False),  # how one could

@@ -570,8 +570,10 @@ def test_files_of_three_directories_are_no_examples_of_one(tmp_path: Path) -> No
 def test_examples_beside_a_kustomization_are_environments(tmp_path: Path) -> None:
     kustomization = "resources: [service.yaml]\n"
     files = {"base/kustomization.yaml": kustomization, "base/service.yaml": SERVICE.replace("shop", "base")}
-    workspace = tree(tmp_path, {**samples(3), **files})
-    assert not any(finding.rule in ("GWP402", "GWP503") for finding in workspace.findings())
+    beside = {path.replace("examples", "apps"): text for path, text in samples(3).items()}
+    workspace = tree(tmp_path, {**beside, **files})
+    routes = [route for simulation in workspace.simulations for route in simulation.topology.routes]
+    assert len(routes) == 3
 
 
 def test_more_examples_than_are_told_apart_leave_their_directories_so(tmp_path: Path) -> None:

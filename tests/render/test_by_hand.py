@@ -211,7 +211,7 @@ QUICKSTART = "https://example.com/releases/download/v1.5.0"
         ),
         ("up.sh", "NS=shop\nkubectl -n $NS apply -f https://github.com/acme/shop/raw/main/deploy/all.yaml", "unknown"),
         ("up.sh", "kubectl -n pay apply -f https://github.com/acme/shop/raw/main/deploy/all.yaml", "certain"),
-        # tetratelabs/istio-0to60 docs/discovery.md: the samples of another distribution are called by what they hold
+        # tetratelabs/istio-0to60, its guide on discovery: samples of elsewhere are called by what they hold
         ("docs/README.md", "kubectl apply -f samples/checkout/checkout.yaml", "unknown"),
         ("docs/README.md", "kubectl create -n shop -f ../samples/checkout.yml", "unknown"),
         ("README.md", "kubectl apply -f https://example.com/acme/samples/checkout.yaml", "unknown"),

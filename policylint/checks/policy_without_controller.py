@@ -19,6 +19,7 @@ from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of, serving, unheard_of
 
 RULE = "GWP108"
+_LABELS = ("matchLabels", "matchExpressions")
 _BELOW_GATEWAYS = frozenset({*ROUTE_KINDS, "Gateway", "GatewayClass", "ListenerSet", "XListenerSet"})
 
 
@@ -77,7 +78,9 @@ def _finding(
     names = sorted({implementation_of(gateway, simulation.catalog) or "" for gateway in gateways})
     seen = gateway.class_resolution.resource
     declared = {name for spec in state.declared for name in spec.proper}
-    weighs = not declared.isdisjoint(state.kind.settings.security)
+    # One that selects whatever there is means what its own controller has.
+    means_it = target.selector is None or any(target.selector.get(field) for field in _LABELS)
+    weighs = means_it and not declared.isdisjoint(state.kind.settings.security)
     served = "is served by"
     if elsewhere:
         served = f"is reached through {gateway.gateway.key} as well, served by"

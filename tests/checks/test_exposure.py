@@ -39,6 +39,24 @@ def test_who_serves_the_target(tmp_path: Path, controller: str, told: bool) -> N
     assert ("GWP108" in rules(found)) == told
 
 
+@pytest.mark.parametrize(
+    ("aim", "severity"),
+    [
+        ("targetSelectors: [{group: %s, kind: Gateway}]", "note"),
+        ("targetSelectors: [{group: %s, kind: Gateway, matchLabels: {}}]", "note"),
+        ("targetSelectors: [{group: %s, kind: Gateway, matchLabels: {app: web}}]", "warning"),
+        ("targetRefs: [{group: %s, kind: Gateway, name: edge}, {group: %s, kind: Gateway, name: mcp}]", "error"),
+    ],
+)
+def test_a_policy_for_all_gateways_means_those_of_its_controller(tmp_path: Path, aim: str, severity: str) -> None:
+    """Where a Gateway is named, or its labels are, somebody means it."""
+    spec = f"spec: {{{aim.replace('%s', GATEWAY_API)}, {LOGIN}}}"
+    login = worlds.manifest("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "login", "infra", spec)
+    classes = (gateway_class("envoy", ENVOY), gateway_class("agent", "agentgateway.dev/agentgateway"))
+    doors = (worlds.gateway(name, of_class=of, labels="app: web") for name, of in (("edge", "envoy"), ("mcp", "agent")))
+    assert only(lint(tmp_path, *classes, *doors, login), "GWP108").severity == severity
+
+
 def test_a_policy_of_gateway_api_itself_is_served_by_all(tmp_path: Path) -> None:
     settings = "validation: {hostname: a.example.com, wellKnownCACertificates: System}"
     tls = worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", "Service/checkout", settings, "shop")

@@ -71,6 +71,24 @@ _CALLED = {
 _OF_CONTROLLERS = frozenset({"api", "controller", "crd", "install", "operator"})
 """Words in the names of files that install what reads such objects."""
 
+_OF_ANY = frozenset(
+    {
+        "all",
+        "app",
+        "base",
+        "cluster",
+        "config",
+        "configmap",
+        "deploy",
+        "deployment",
+        "gateway",
+        "ingres",
+        "issuer",
+        "job",
+    }
+    | {"manifest", "namespace", "pod", "policy", "pvc", "resource", "route", "secret", "service", "svc", "value"}
+)
+"""What files are called by the kinds that they hold, or by nothing: that names no object."""
 _OF_YAML = ("yaml", "yml")
 _WORDS = Pattern(r"[-_.]")
 
@@ -120,7 +138,7 @@ _VERSION_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w
 
 def installed(scripts: Scripts) -> Iterator[Custom]:
     """Yield the releases that scripts install, where they say into which namespace, and what else they apply."""
-    called = {path.rpartition("/")[2] for path in scripts.files}
+    called = {path.rstrip("/").rpartition("/")[2] for paths in (scripts.files, scripts.directories) for path in paths}
     for script, text in scripts.naming(b"kubectl", b"oc "):
         yield from _held(script, text)
         for match in text.all(_APPLIES):
@@ -148,18 +166,23 @@ def _brought(script: str, text: ScriptText, command: str, into: str, called: Col
     distribution (`samples/helloworld/helloworld.yaml`), or of another repository, hold what they are called by.
 
     Args:
-        called: what the files of the tree are called.
+        called: what the files and directories of the tree are called.
     """
     for each in named_files(command, text):
-        directory, _, file = each.rpartition("/")
-        stem, _, ending = file.rpartition(".")
-        words = {word.removesuffix("s") for word in _WORDS.split(stem)}
-        if ending not in _OF_YAML or not _NAME.fullmatch(stem) or not words.isdisjoint(_OF_CONTROLLERS):
+        directory, _, file = each.rstrip("/").rpartition("/")
+        stem, dot, ending = file.rpartition(".")
+        name = stem if dot else file
+        words = {word.removesuffix("s") for word in _WORDS.split(name)}
+        if (dot and ending not in _OF_YAML) or not _NAME.fullmatch(name) or not words.isdisjoint(_OF_CONTROLLERS):
             continue
-        if "://" in each or (directory.strip("./") and file not in called):
-            is_sample = "://" not in each and _SAMPLE.search(stem)
-            makes, ending = (None, "") if is_sample else (OPERATED, stem)
-            yield Custom("", into, "", makes, f"{script}, which applies {each},", ending)
+        is_remote = "://" in each
+        is_elsewhere = bool(dot) if is_remote else bool(directory.strip("./")) and file not in called
+        if is_elsewhere and not words <= _OF_ANY:
+            maker = f"{script}, which applies {each},"
+            if not is_remote and _SAMPLE.search(name):
+                yield Custom("", into, "", maker=maker)
+            else:
+                yield Custom("", into, "", OPERATED, maker, name)
 
 
 def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:

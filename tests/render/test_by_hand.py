@@ -219,7 +219,11 @@ QUICKSTART = "https://example.com/releases/download/v1.5.0"
         ("README.md", "kubectl apply -f samples/payment/payment.yaml", "certain"),
         ("README.md", "kubectl apply -n pay -f samples/checkout/checkout.yaml", "certain"),
         ("README.md", "kubectl apply -f checkout.yaml", "certain"),  # which the reader writes
-        ("README.md", "kubectl apply -f samples/checkout/", "certain"),
+        ("README.md", "kubectl apply -f samples/checkout/", "unknown"),
+        ("README.md", "kubectl apply -k ../samples/checkout", "unknown"),
+        ("README.md", "kubectl apply -f samples/apps/", "certain"),  # a directory of the tree is called so
+        ("README.md", "kubectl apply -f samples/service.yaml -f samples/all.yaml", "certain"),
+        ("README.md", "kubectl apply -f checkout/", "certain"),
         ("README.md", "kubectl apply -f elsewhere/route.yaml", "certain"),  # is there
         ("README.md", "kubectl delete -f samples/checkout/checkout.yaml", "certain"),
         # another name, another kind, nobody applies it, a controller's own manifests

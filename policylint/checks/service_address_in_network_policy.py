@@ -1,4 +1,5 @@
-"""GWP622: an address in a network policy that is a Service's, where policies see those of the pods behind it."""
+"""GWP622: an address in a network policy that is a Service's, where policies see those of the pods behind it, or that
+of the API server, where Cilium sees none."""
 
 from __future__ import annotations
 
@@ -7,14 +8,68 @@ from collections.abc import Iterable, Iterator, Mapping
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
 from policylint.model import Finding, Resource, mapping, sequence, text
-from policylint.network.rules import Block
+from policylint.network.cilium_installed import installed
+from policylint.network.rules import Block, Entity
+from policylint.network.selecting import numbers_of
+from policylint.network.state import Network
 from policylint.simulation import Simulation
 
 RULE = "GWP622"
 _ALONE = ("/32", "/128")
+_API_SERVER = 6443
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _of_services(simulation)
+    cilium = list(installed(simulation.world))
+    if cilium and not any(each.matches_nodes for each in cilium):
+        yield from _of_nodes(simulation, cilium[0].resource)
+
+
+def _of_nodes(simulation: Simulation, installing: Resource) -> Iterator[Finding]:
+    """Yield the rules that open an address at the API server's port: for Cilium it is an entity, as nodes are, which no
+    network selects (docs.cilium.io, «IP/CIDR based», «Entities based»; cilium/cilium#20550)."""
+    for number, policy, rule in rules(simulation):
+        to_api = rule.ports and all(port.low == port.high == _API_SERVER for port in rule.ports)
+        if rule.direction != "egress" or rule.action != "Allow" or not to_api:
+            continue
+        blocks = [(peers[0], below) for peers, below in rule.peers if len(peers) == 1 and isinstance(peers[0], Block)]
+        if not blocks or len(blocks) < len(rule.peers) or _opens_entities(simulation.network, number):
+            continue
+        pointer = (*rule.pointer, *blocks[0][1])
+        yield Finding(
+            RULE,
+            "warning",
+            f"{policy.key} opens {blocks[0][0].cidr}:{_API_SERVER} in egress[{rule.position}], and not the API server",
+            policy.resource.location(*pointer),
+            resources=(policy.key, installing.key),
+            label="for Cilium nodes and the API server are entities, which no network selects",
+            help=(
+                "fix: open `toEntities: [kube-apiserver]` in a CiliumNetworkPolicy, or set policyCIDRMatchMode: nodes",
+            ),
+            confidence="assumed",
+            ground=f"an API server of another cluster may be at port {_API_SERVER} there",
+            field=path(pointer),
+        )
+
+
+def _opens_entities(network: Network, number: int) -> bool:
+    """Return whether another rule lets all that a policy selects out to the API server, or to nodes."""
+    subjects = list(numbers_of(network.subjects[number].maybe))
+    return bool(subjects) and all(
+        any(
+            isinstance(peer, Entity)
+            for entry in network.entries(subject, "egress")
+            for rule, _ in entry.rules
+            if rule.action == "Allow"
+            for peers, _ in rule.peers
+            for peer in peers
+        )
+        for subject in subjects
+    )
+
+
+def _of_services(simulation: Simulation) -> Iterator[Finding]:
     services = dict(_addresses(simulation.world.of_kind("", "Service")))
     for _, policy, rule in rules(simulation):
         if rule.direction != "egress" or rule.action != "Allow":

@@ -38,6 +38,7 @@ from policylint.simulation import Simulation
 from policylint.spaces.addresses import cidr, without
 
 RULE = "GWP325"
+UNSEEN, OTHERS_UNSEEN = "no such pods were seen", "others than were seen may be among its pods"
 _MOST_COMPARED = 20_000
 """Pairs of peers in one environment."""
 Peers = tuple[Peer, ...]
@@ -76,7 +77,7 @@ def for_unseen_pods(sides: Sides) -> Iterator[tuple[Resource, str]]:
         else:
             at = path(closing.pointer)
             does = f"allows fewer connections than before: {at} changes" if action == "Allow" else f"denies more: {at}"
-        yield policy.resource if now is None else now, does
+        yield policy.resource if now is None else now, f"{does}; {_unseen(sides, policy.subject)}"
     kept = _namespaces(after.world.resources)
     departed = _namespaces(before.world.resources) - kept  # with all that was in them
     for opening in _left_open(before, after, pairing.removed):
@@ -84,15 +85,25 @@ def for_unseen_pods(sides: Sides) -> Iterator[tuple[Resource, str]]:
         if policy.key.namespace not in departed and _may_have_unseen(sides, policy.subject):
             now = after.world.get(pairing.key(policy.key))
             does = f"{'is gone' if now is None else 'changes'}, and nothing else limits {listing(opening.directions)}"
-            yield policy.resource if now is None else now, does
+            yield policy.resource if now is None else now, f"{does}; {_unseen(sides, policy.subject)}"
+
+
+def _unseen(sides: Sides, subject: Peer | None) -> str:
+    """Return which of the pods that a policy may be for were not seen."""
+    seen = (end for end in _ends(sides) if end.role == "workload")
+    is_of_one = isinstance(subject, Pods) and subject.home is not None and any(_selects(subject, end) for end in seen)
+    return OTHERS_UNSEEN if is_of_one else UNSEEN
 
 
 def _may_have_unseen(sides: Sides, subject: Peer | None) -> bool:
     """Tell whether a policy may be for pods that were not seen: something may make some, or none of its were."""
     if _may_have_pods(sides.after.world, subject):
         return True
-    ends = (end for side in sides[:2] for end in side.network.universe.endpoints)
-    return isinstance(subject, Pods) and not any(_selects(subject, end) for end in ends)
+    return isinstance(subject, Pods) and not any(_selects(subject, end) for end in _ends(sides))
+
+
+def _ends(sides: Sides) -> Iterator[Endpoint]:
+    return (end for side in sides[:2] for end in side.network.universe.endpoints)
 
 
 def _may_have_pods(world: World, subject: Peer | None) -> bool:

@@ -17,7 +17,7 @@ from policylint.compare.carried import carried_otherwise
 from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
 from policylint.compare.missed import missed_objects
 from policylint.compare.pairing import Sides
-from policylint.compare.peers import for_unseen_pods
+from policylint.compare.peers import OTHERS_UNSEEN, UNSEEN, for_unseen_pods
 from policylint.compare.protection.anywhere import decided_otherwise, edited_beside
 from policylint.compare.protection.extensions import acts_alone, edited_unevaluated, said_by, stands_nowhere
 from policylint.compare.protection.spec import unmoved, weakenings
@@ -35,7 +35,6 @@ from policylint.topology.workloads import WORKLOADS
 
 _NOT_EVALUATED = "and what that does is not evaluated"
 _REFUSED = "in a policy that is refused before and after"
-_OF_UNSEEN = "no such pods were seen"
 _NOWHERE = "in a policy that acts on nothing seen, before and after"
 _IN_ORDER = re.compile(
     r"args|command|cipher|chain|curve|filter|middleware|nameserver|order|plugin|precedence|priorit|search|version", re.I
@@ -93,7 +92,7 @@ def _untold(sides: Sides, shown: Container[ResourceKey]) -> Iterator[tuple[Resou
             yield each, f"{change}, {_NOT_EVALUATED}"
     for each, does in for_unseen_pods(sides):
         if each.key not in shown:
-            yield each, f"{does}; {_OF_UNSEEN}"
+            yield each, does
 
 
 def _shown(requests: RequestChanges | None) -> Iterator[ResourceKey]:
@@ -190,7 +189,7 @@ def without_told(environments: Iterable[EnvironmentChange], findings: Iterable[F
 
 
 def _is_told(subject: SubjectChange, told: Collection[ResourceKey]) -> bool:
-    return subject.key in told and subject.reason.endswith((_NOT_EVALUATED, _REFUSED, _NOWHERE, _OF_UNSEEN))
+    return subject.key in told and subject.reason.endswith((_NOT_EVALUATED, _REFUSED, _NOWHERE, UNSEEN, OTHERS_UNSEEN))
 
 
 def _reason(sides: Sides, old: Resource, new: Resource) -> str:

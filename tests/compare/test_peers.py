@@ -280,6 +280,14 @@ def test_what_is_closed_to_pods_that_were_not_seen_is_a_row(
     assert all(said in reason and reason.endswith("no such pods were seen") for reason in reasons)
 
 
+def test_pods_that_were_seen_are_not_said_to_be_unseen(tmp_path: Path) -> None:
+    """What closes to the pods that are there is a connection less: the row is about those that may be there beside."""
+    closed = [closing("all", ALL), NOT_RENDERED]
+    _, change = compared(tmp_path, [policy("podSelector: {matchLabels: {app: later}}"), *closed], closed)
+    (subject,) = change.subjects
+    assert subject.reason.endswith("is gone, and what it allowed with it; others than were seen may be among its pods")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

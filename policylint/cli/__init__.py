@@ -18,7 +18,7 @@ import_click()
 
 import click  # noqa: E402
 
-from policylint.cli.commands import Commands  # noqa: E402
+from policylint.cli.commands import COMMANDS, Commands  # noqa: E402
 
 if _COLLECTS:
     gc.enable()
@@ -42,8 +42,9 @@ Shell completion (where it goes: policylint completion --help):
 """,
 )
 @click.option("--version", is_flag=True, help="Print the version, and those of the rule sets.")
+@click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR, as git does.")
 @click.pass_context
-def main(context: click.Context, version: bool) -> int:
+def main(context: click.Context, version: bool, directory: str | None) -> int:
     """Lint and simulate Kubernetes Gateway API policy attachment (GEP-713), offline.
 
     Without a command: `lint .` from the git root.
@@ -53,6 +54,8 @@ def main(context: click.Context, version: bool) -> int:
 
         click.echo(versions())
         context.exit()
+    if directory is not None:
+        context.default_map = {command: {"directory": directory} for command in COMMANDS}  # as if it stood behind it
     if context.invoked_subcommand is None:
         from policylint.cli.lint import lint
 

@@ -49,6 +49,23 @@ def test_version_names_the_rule_sets() -> None:
     assert "rules: " in second and "Gateway API: 1.6" in second
 
 
+@pytest.mark.parametrize("asked", [["lint"], [], ["list", "policies"], ["config", "show"]], ids=" ".join)
+def test_a_directory_before_the_command_is_that_behind_it(world: Path, asked: list[str]) -> None:
+    """Who writes `git -C DIR log` writes `policylint -C DIR lint`."""
+    there = str(world.parent)
+    before, behind = process("-C", there, *asked), process(*(asked or ["lint"]), "-C", there)
+    assert before.stdout
+    assert (before.stdout.rpartition(" (")[0], before.returncode) == (
+        behind.stdout.rpartition(" (")[0],
+        behind.returncode,
+    )
+
+
+def test_a_directory_that_is_not_there_is_named() -> None:
+    result = process("-C", "/nowhere", "lint")
+    assert (result.returncode, "'/nowhere' does not exist" in result.stderr) == (2, True)
+
+
 def modules_of(*arguments: str) -> set[str]:
     """Return the modules that a command imports; garbage is collected again where its module is imported alone."""
     code = (

@@ -206,7 +206,7 @@ def test_exit_codes_of_the_process(world: Path, tmp_path: Path) -> None:
     [
         ("pass", False),
         ("sys.setprofile(lambda *_: None)", True),
-        ("threading.Thread(target=time.sleep, args=(1,)).start()", True),
+        ("threading.Thread(target=threading.main_thread().join).start()", True),
     ],
 )
 def test_a_process_ends_with_its_command(world: Path, beside: str, is_taken_apart: bool) -> None:

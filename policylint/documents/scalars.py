@@ -7,9 +7,10 @@ against `kubectl` in tests/documents/test_scalars_kubectl.py.
 
 from __future__ import annotations
 
-import re
 import struct
 from typing import Final
+
+from policylint.patterns import Pattern
 
 Scalar = str | int | float | bool | None
 
@@ -21,12 +22,12 @@ _NAMED: Final[dict[str, Scalar]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT: Final = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
-_INTEGER: Final = re.compile(
+_FLOAT: Final = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DOT_FLOAT: Final = Pattern(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
+_INTEGER: Final = Pattern(
     r"(?P<sign>[-+]?)(?:0[xX](?P<x>[0-9a-fA-F]+)|0[bB](?P<b>[01]+)|0[oO]?(?P<o>[0-7]+)|(?P<d>[1-9][0-9]*|0))"
 )
-_SIGNED_BINARY: Final = re.compile(r"0b([-+][01]+)")  # goyaml strips `0b` and lets ParseInt read a sign
+_SIGNED_BINARY: Final = Pattern(r"0b([-+][01]+)")  # goyaml strips `0b` and lets ParseInt read a sign
 _BASES: Final = (("d", 10), ("x", 16), ("o", 8), ("b", 2))
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _INT64: Final = 1 << 63

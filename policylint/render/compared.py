@@ -26,7 +26,7 @@ _BY_NAME = Pattern(r"(?:.*/)?\d+-(?:assert|errors?)(?:-[^/.]*)?\.ya?ml")
 def compared(source: Source, loaded: Loaded) -> frozenset[str]:
     """Return the files, as shown, that tests compare objects with and that they apply nowhere."""
     files = [file.path for file in loaded.files]
-    found = {file for file in files if _BY_NAME.fullmatch(file)}
+    found = {file for file in files if ("-assert" in file or "-error" in file) and _BY_NAME.fullmatch(file)}
     applied: set[str] = set()
     for test, body in _tests(source, loaded):
         directory = test.rpartition("/")[0]

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import GATEWAY_GROUP, Resource, World, mapping, text
 from policylint.model.ternary import some
-from policylint.network.endpoints import Endpoint
-from policylint.network.meshes import Tunnel
 from policylint.topology import Topology
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.workloads import WORKLOADS, pod_template
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
+    from policylint.network.meshes import Tunnel
 
 _KEPT_OUT = ("", "disabled", "false", "none")
 
@@ -71,6 +72,8 @@ class Meshes:
 
 def _enrolments(world: World) -> Iterator[str]:
     """Yield the labels and annotations of Namespaces and pods that have a value which does not keep them out."""
+    from policylint.topology.workloads import WORKLOADS, pod_template
+
     told: list[Mapping[str, Any]] = []
     for namespace in world.of_kind("", "Namespace"):
         told += (namespace.labels, namespace.annotations)

@@ -7,7 +7,6 @@ them the listener. Seen by tests/witness.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -71,6 +70,8 @@ def _fault(spec: Mapping[str, Any]) -> tuple[FaultyPart, bool] | None:
 
 
 def _are_keys(text: str) -> bool:
+    import json
+
     try:
         return isinstance(mapping(json.loads(text)).get("keys"), list)
     except ValueError:

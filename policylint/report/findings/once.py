@@ -7,18 +7,18 @@ whoever reads a report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from policylint.model import Finding
 from policylint.model.finding import Related
 from policylint.model.fix import Fix
 from policylint.model.words import leading
+from policylint.patterns import Pattern
 
 FEWEST = 3
 """Findings of one cause from which on they are told once."""
 _MOST_NAMES = 5
-_NUMBER = re.compile(r"\[\d+\]")
+_NUMBER = Pattern(r"\[\d+\]")
 
 
 def once(findings: Sequence[Finding]) -> list[Finding]:

@@ -42,8 +42,9 @@ _NONE: Kinds = frozenset()
 
 WORDS = frozenset({"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF"})
 """What the API server's reader takes for booleans, and kustomize's for texts."""
-_BEGINNINGS = tuple({f"{before}{word[:2]}".encode() for word in WORDS for before in " [{"})
-_AS_SCALAR = Pattern(rb"(?:^|[\s\[{,:-])(?:[yY]|[nN]|[yY]es|YES|[oO]n|ON|[nN]o|NO|[oO]ff|OFF)[ \t]*(?:[\r\n,\]}:#]|$)")
+_AS_SCALAR = Pattern(  # a letter first, which is found much faster than what may stand before it
+    rb"[yYnNoO](?<![^\s\[{,:-][yYnNoO])(?:es|ES|[nN]|[oO]|ff|FF)?[ \t]*(?:[\r\n,\]}:#]|$)"
+)
 
 
 class Facts(NamedTuple):
@@ -145,7 +146,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
 
 def _has_words(data: bytes) -> bool:
     """Return whether one of `WORDS` may stand as a value or a key."""
-    return any(beginning in data for beginning in _BEGINNINGS) and _AS_SCALAR.search(data) is not None
+    return _AS_SCALAR.search(data) is not None
 
 
 def _is_kept(path: str, documents: Iterable[Document]) -> bool:

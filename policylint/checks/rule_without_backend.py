@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.matches import matches
-from policylint.model import Finding, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Finding, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.simulation import Simulation
+from policylint.simulation.ranking import ranking
 from policylint.topology import RouteState
 
 RULE = "GWP413"
@@ -29,6 +30,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             backends = [mapping(each) for each in sequence(rule.get("backendRefs"))]
             if _ANSWERING & kinds or any(each.get("weight", 1) != 0 for each in backends):
                 continue
+            if _is_balanced(simulation, state, rule):
+                continue
             answered = set(_answered(simulation)) if answered is None else answered
             if answered.isdisjoint({state.route.key, *(parent.gateway for parent in state.parents)}):
                 yield _finding(state.route, index, backends, is_meant=_is_kept_from(state.route, index))
@@ -38,6 +41,37 @@ def _is_served_by_gateways(state: RouteState) -> bool:
     """Return whether listeners serve a route, and nothing else does: a mesh sends what names no backend to its parent,
     and a route of a mesh may be there for policies alone."""
     return bool(state.attached) and not any(parent.mesh or parent.wanted.kind != "Gateway" for parent in state.parents)
+
+
+def _is_balanced(simulation: Simulation, state: RouteState, rule: Mapping[str, Any]) -> bool:
+    """Return whether every Gateway of a route sends these requests to the backends of another rule with one match."""
+    grpc = state.route.key.kind == "GRPCRoute"
+    own = matches(rule, grpc=grpc)
+    for gateway, listeners in _places(state).items():
+        holder = simulation.topology.gateway(gateway)
+        if holder is None or not ranking(simulation, holder).by.balances_equals:
+            return False
+        others = [
+            match
+            for other in simulation.topology.routes
+            if other.route.key.kind == state.route.key.kind and listeners & _places(other).get(gateway, set())
+            if sequence(other.route.spec.get("hostnames")) == sequence(state.route.spec.get("hostnames"))
+            for listed in map(mapping, sequence(other.route.spec.get("rules")))
+            if any(mapping(each).get("weight", 1) != 0 for each in sequence(listed.get("backendRefs")))
+            for match in matches(listed, grpc=grpc)
+        ]
+        if not all(any(match.within(other) and other.within(match) for other in others) for match in own):
+            return False
+    return True
+
+
+def _places(state: RouteState) -> dict[ResourceKey, set[Node]]:
+    """Return the listeners that a route is attached to, by Gateway."""
+    found: dict[ResourceKey, set[Node]] = {}
+    for parent in state.parents:
+        if parent.gateway is not None:
+            found.setdefault(parent.gateway, set()).update(parent.attached)
+    return found
 
 
 def _answered(simulation: Simulation) -> Iterator[ResourceKey]:

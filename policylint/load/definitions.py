@@ -5,6 +5,7 @@ Source: docs/design/performance.md §2c.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from policylint.load.facts import defined_by
@@ -43,12 +44,7 @@ class Definitions:
 
     def _indexed(self) -> dict[tuple[str, str], list[Unread]]:
         """Return the unparsed CRDs by the kind that each defines, read off its first lines."""
-        for document in self._loaded.documents:
-            for body, _ in objects_of(document.value):
-                spec = mapping(body.get("spec"))
-                if body.get("kind") == CRD and isinstance(spec.get("names"), dict):
-                    key = (str(spec.get("group")), str(spec["names"].get("kind")))
-                    self._parsed.setdefault(key, []).append(document)
+        self._keep(self._loaded.documents)
         index: dict[tuple[str, str], list[Unread]] = {}
         for unread in self._loaded.unread:
             if unread.kind == CRD:
@@ -56,7 +52,18 @@ class Definitions:
                 group, kind, _ = defined_by(chunk)
                 if group and kind:
                     index.setdefault((group, kind), []).append(unread)
+                else:  # written in braces, or quoted in a way of its own
+                    self._keep(self.read(unread))
         return index
+
+    def _keep(self, documents: Iterable[Document]) -> None:
+        """Add the CRDs of documents that were parsed."""
+        for document in documents:
+            for body, _ in objects_of(document.value):
+                spec = mapping(body.get("spec"))
+                if body.get("kind") == CRD and isinstance(spec.get("names"), dict):
+                    key = (str(spec.get("group")), str(spec["names"].get("kind")))
+                    self._parsed.setdefault(key, []).append(document)
 
     def _bytes(self, unread: Unread) -> bytes:
         from policylint.sources import SourceError

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.releases import ReleasedProduct, Version, version
 from policylint.documents import Pointer, read
-from policylint.model import Location, Resource, World, mapping, sequence, text, texts
+from policylint.load.configured import in_config_maps
+from policylint.model import Location, Resource, World, holds_variable, mapping, sequence, text, texts
 from policylint.model.resource import dotted, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.render.in_use import Installed, Lines, charts
 
+if TYPE_CHECKING:
+    from policylint.catalog.kinds import ControllerSetting
+
 _IN_WORDS = {"true": True, "1": True, "false": False, "0": False}
 """Variables of the environment, which are text."""
+_TYPES = {"string": str, "integer": int, "array": list, "object": dict}
 
 
 class Configuration(NamedTuple):
@@ -63,17 +68,98 @@ def configurations(
                     yield Configuration(f"{kind} in {file}", mapping(inner.value), partial(there, at))
 
 
-def settings(product: ReleasedProduct, release: Version, found: Iterable[Configuration]) -> dict[str, Any]:
-    """Return what configurations say of the settings that the catalog knows, as a release reads them."""
-    said: dict[str, Any] = {}
-    for configuration in found:
-        for entry in map(mapping, sequence(product.configuration.get("settings"))):
+def in_force(product: ReleasedProduct, world: World) -> Iterator[tuple[Configuration, bool]]:
+    """Yield the configurations of a product's controller that an environment has, each with whether it is all that
+    decides: values of its chart, its own kind or a text within a ConfigMap, what installs it, variables of its
+    containers."""
+    stands = product.configuration
+    holding = frozenset(texts(stands.get("charts")))
+    paths = [
+        tuple(filter(None, path.split("."))) for path in (*texts(stands.get("values")), *texts(stands.get("further")))
+    ]
+    for name, chart in charts(product, world):
+        if name in holding and chart.values_at:
+            for path in paths:
+                body = mapping(value_at(chart.values, path))
+                at = (*chart.values_at, *path)
+                yield Configuration(f"{chart.holder.key}", body, locating(chart.holder, at)), _is_whole(chart)
+    if kind := text(stands.get("kind")):
+        for holder, body in in_config_maps(world, kind):
+            yield Configuration(f"{kind} in {holder.key}", body, locating(holder)), not holds_variable(str(body))
+    for entry in map(mapping, sequence(stands.get("objects"))):
+        name, _, group = text(entry.get("kind")).partition(".")
+        for holder in world.of_kind(group, name):
+            for at in (tuple(path.split(".")) for path in texts(entry.get("at"))):
+                yield Configuration(f"{holder.key}", mapping(value_at(holder.body, at)), locating(holder, at)), False
+    if within := mapping(stands.get("text")):
+        for holder in world.of_kind("", "ConfigMap"):
+            held = mapping(holder.body.get("data")).get(text(within.get("key")))
+            if isinstance(held, str) and holder.key.name.partition("-")[0] == within.get("name"):
+                for document in read(held.encode(), holder.document.file).documents[:1]:
+                    yield Configuration(f"{holder.key}", mapping(document.value), locating(holder)), False
+    for workload, variables in _variables(product, world):
+        yield Configuration(f"{workload.key}", variables, locating(workload)), False
+
+
+def _variables(product: ReleasedProduct, world: World) -> Iterator[tuple[Resource, dict[str, Any]]]:
+    """Yield the variables that the containers of a product's controller are given by their values."""
+    images = tuple(texts(product.found.get("images")))
+    for workload in world.of_kind("apps", "Deployment"):
+        for container in map(mapping, sequence(value_at(workload.spec, ("template", "spec", "containers")))):
+            image = text(container.get("image")).partition("@")[0]
+            repository = image.rpartition(":")[0] if ":" in image.rpartition("/")[2] else image
+            if images and repository.endswith(images):
+                listed = map(mapping, sequence(container.get("env")))
+                yield workload, {text(each.get("name")): each["value"] for each in listed if "value" in each}
+
+
+def settings(
+    product: ReleasedProduct,
+    release: Version | None,
+    found: Iterable[tuple[Configuration, bool]],
+    known: Mapping[str, ControllerSetting],
+) -> dict[str, Any]:
+    """Return what configurations say of the settings that the catalog knows, as a release reads them; nothing of one
+    of which they say different things.
+
+    A setting that the catalog takes for granted where nothing was seen (`otherwise`) is what the controller makes of it
+    where a whole configuration is silent.
+    """
+    said: dict[str, list[Any]] = {}
+    silent: dict[str, Any] = {}
+    entries = list(map(mapping, sequence(product.configuration.get("settings"))))
+    for configuration, is_whole in found:
+        for entry in entries:
+            name, since = text(entry.get("name")), version(text(entry.get("since")))
+            if since is not None and release is not None and release < since:
+                continue
             value = value_at(configuration.body, tuple(text(entry.get("from")).split(".")))
-            since = version(text(entry.get("since"))) or release
-            is_on = value if isinstance(value, bool) else _IN_WORDS.get(text(value).lower())
-            if is_on is not None and since <= release:
-                said[text(entry.get("name"))] = is_on != (entry.get("inverted") is True)
-    return said
+            stated = None if value is None else _as_setting(value, known[name])
+            if stated is not None:
+                value = stated != (entry.get("inverted") is True) if isinstance(stated, bool) else stated
+                said.setdefault(name, []).append(value)
+            elif value is None and is_whole and "otherwise" in entry:
+                silent[name] = entry["otherwise"]
+    alike = {name: values[0] for name, values in said.items() if all(each == values[0] for each in values)}
+    return {name: value for name, value in silent.items() if name not in said} | alike
+
+
+def _as_setting(value: Any, setting: ControllerSetting) -> Any:
+    """Return a value as a setting takes it, None where it takes no such one: variables of the environment are text."""
+    if setting.schema.get("type") == "boolean":
+        return value if isinstance(value, bool) else _IN_WORDS.get(text(value).lower())
+    if setting.schema.get("type") == "object" and isinstance(value, str):
+        documents = read(value.encode(), "value").documents
+        value = documents[0].value if documents else None
+    if setting.schema.get("type") == "object" and isinstance(value, dict):
+        value = {**setting.default, **{name: each for name, each in value.items() if name in _fields(setting)}}
+    listed, kind = setting.schema.get("enum"), _TYPES.get(text(setting.schema.get("type")))
+    is_taken = value in listed if listed is not None else value.__class__ is kind
+    return None if holds_variable(str(value)) or not is_taken else value
+
+
+def _fields(setting: ControllerSetting) -> Mapping[str, Any]:
+    return mapping(setting.schema.get("properties"))
 
 
 def are_values_seen(product: ReleasedProduct, world: World) -> bool:

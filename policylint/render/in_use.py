@@ -25,6 +25,8 @@ _HOLDERS = (
     *(("apps", kind) for kind in _WORKLOADS),
 )
 """Kinds of objects that may tell a release."""
+_CONFIGURED = ("", "ConfigMap")
+"""Of these only such are read as configure a controller, or as something that is read names."""
 _ONE = Pattern(r"[~=]?\s*v?\d+\.\d+(\.(\d+|[xX*]))?([-+][\w.+-]+)?")
 _STANDARD = Pattern(r"/standard-install\.yaml|/config/crd(/standard)?/?\?")
 _TAG = Pattern(r"v?\d+\.\d+[\w.+-]*")
@@ -112,8 +114,9 @@ def in_use(product: ReleasedProduct, world: World, kustomizations: Iterable[Nami
 
 
 def may_tell(world: World) -> bool:
-    """Tell whether anything in an environment may tell a release; kustomizations and CRDs may as well."""
-    return not {*world.kinds()}.isdisjoint(_HOLDERS)
+    """Tell whether anything in an environment may tell a release, or how a controller is configured; kustomizations and
+    CRDs may as well."""
+    return any(each in _HOLDERS or each == _CONFIGURED or each[1].endswith("Operator") for each in world.kinds())
 
 
 def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Installed]]:

@@ -274,7 +274,8 @@ class Tracer:
         if not request.gateway:
             keys = [key for key in keys if key.kind not in PUBLISHED] or keys  # these have addresses of their own
             if not keys:
-                raise RequestError("there is no Gateway here; --from WORKLOAD asks about mesh traffic")
+                but = next((f" ({each.sentence})" for each in self.simulation.refused.values()), "")
+                raise RequestError(f"there is no Gateway here{but}; --from WORKLOAD asks about mesh traffic")
             return keys
         from policylint.model.spelling import find
 

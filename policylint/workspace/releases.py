@@ -59,9 +59,9 @@ def judged(
             others[product.name] = max(use.release for use in uses)
         elif not uses and (brought := _bundled(product, world, kustomizations, by_hand, home)) is not None:
             others[product.name] = brought
-        if product.name in releases and product.configuration:
-            settings[product.name] = _settings(product, world, catalog, releases[product.name])
-    is_told = releases or others
+        if product.configuration and (said := _settings(product, world, catalog, releases.get(product.name))):
+            settings[product.name] = said
+    is_told = releases or others or settings
     return catalog.of_releases(releases, settings, told, contradicted, others) if is_told else catalog
 
 
@@ -123,14 +123,15 @@ def present(world: World, catalog: Catalog) -> Iterator[ReleasedProduct]:
     return (about(name) for name in names() if name in found)
 
 
-def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release: Version) -> dict[str, Any]:
-    """Return the settings of a controller: as the values of its chart state them, where all of them are there; else
-    its defaults of no release, since what is not seen may say otherwise."""
-    from policylint.render.controllers import are_values_seen, configurations, settings
+def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release: Version | None) -> dict[str, Any]:
+    """Return the settings of a controller as its configurations state them; where the release is known, and not all
+    values of its chart are, the rest are its defaults of no release, since what is not seen may say otherwise."""
+    from policylint.render.controllers import are_values_seen, in_force, settings
 
     known = catalog.known_settings(product.name)
-    unseen = {} if are_values_seen(product, world) else {name: setting.default for name, setting in known.items()}
-    return unseen | settings(product, release, configurations(product, world, (), lambda _: ()))
+    is_open = release is not None and not are_values_seen(product, world)
+    unseen = {name: setting.default for name, setting in known.items()} if is_open else {}
+    return unseen | settings(product, release, in_force(product, world), known)
 
 
 def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ...]:

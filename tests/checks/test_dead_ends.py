@@ -232,6 +232,34 @@ def test_paths_may_be_kept_from_a_backend(other: str, severity: str, tmp_path: P
     assert found(tmp_path, text, "GWP413") == [f"{severity} certain"]
 
 
+BACKED, IDLE = (f"backendRefs: [{{name: checkout, port: 8080{weight}}}]" for weight in ("", ", weight: 0"))
+ONLY_A = "matches: [{path: {value: /a}}]"
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        (f"{{matches: [{{path: {{value: /a}}}}]}}, {{matches: [{{path: {{value: /a}}}}], {BACKED}}}", 0),
+        (
+            f"{{matches: [{{path: {{value: /a}}}}], {IDLE}}}, {{matches: [{{path: {{value: /a}}}}], {BACKED}}}",
+            0,
+        ),
+        (f"{{matches: [{{path: {{value: /a}}}}]}}, {{matches: [{{path: {{value: /b}}}}], {BACKED}}}", 1),
+        (
+            f"{{matches: [{{path: {{value: /a}}}}, {{path: {{value: /c}}}}]}}, {{{ONLY_A}, {BACKED}}}",
+            1,
+        ),
+    ],
+)
+def test_cilium_sends_what_names_no_backend_to_those_of_a_rule_with_the_same_match(
+    rules: str, expected: int, tmp_path: Path
+) -> None:
+    """envoy_virtual_host.go, envoyHTTPRoutes: backends of all rules of one match are put together."""
+    text = GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, rules)
+    assert len(found(tmp_path, CLASS % "io.cilium/gateway-controller" + text, "GWP413")) == expected
+    assert len(found(tmp_path, CLASS % ENVOY + text, "GWP413")) == 1
+
+
 def test_a_policy_may_answer_in_place_of_a_backend(tmp_path: Path) -> None:
     text = CLASS % "kgateway.dev/kgateway" + GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, "{matches: []}")
     assert found(tmp_path, text, "GWP413") == ["warning certain"]

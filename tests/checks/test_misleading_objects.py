@@ -64,6 +64,8 @@ def test_kong_counts_what_has_another_path_by_address(kind: str) -> None:
     [found] = findings(plugin("{limit_by: path, path: /abc, minute: 10}", kind))
     assert (found.severity, found.field) == ("note", "config.limit_by")
     assert "any other path by the client's address" in found.label
+    [found] = findings(plugin("{identifier: path, path: /abc, limit: [10], window_size: [60]}", kind))
+    assert found.field == "config.identifier"
 
 
 @pytest.mark.parametrize("by", ["limit_by: ip, ", "limit_by: consumer, ", "limit_by: header, header_name: x-key, ", ""])

@@ -271,9 +271,9 @@ def test_certificates_for_backends_are_of_the_namespace(secret: str, closed: boo
     ("data", "asked", "told_by"),
     [
         ("{ca.crt: x}", ("web", "clientCertificate"), ""),
-        ("{ca.crt: x, tls.crt: y, tls.key: z}", ("web", "clientCertificate"), ""),
-        ("{tls.crt: y, tls.key: z}", ("web", ""), "GWP526"),
-        ("{tls.crt: y}", ("503", ""), "GWP415"),
+        ("{ca.crt: x, tls.crt: b, tls.key: z}", ("web", "clientCertificate"), ""),
+        ("{tls.crt: b, tls.key: z}", ("web", ""), "GWP526"),
+        ("{tls.crt: b}", ("503", ""), "GWP415"),
         ("{auth: 'a:b'}", ("503", ""), "GWP415"),
         ("{ca.crt: '${CA}'}", ("web", "clientCertificate"), ""),
     ],

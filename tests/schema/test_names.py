@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from policylint.checks import run
+from policylint.doors import with_doors
 from policylint.simulation import Simulation
 from tests import worlds
 from tests.worlds import gateway, gateway_class, policy, route, service
@@ -162,3 +163,74 @@ def test_a_definition_whose_name_a_variable_fills_in_defines_its_kind(tmp_path: 
     kind = simulation.catalog.get("example.com", "WaitPolicy")
     assert kind is not None
     assert [each.kind for each in kind.targets] == ["Gateway"]
+
+
+HOSTS = "virtualhost: {fqdn: shop.example.com}, routes: [{services: [{name: web, port: 80}]}]"
+SERVER = (
+    "host: shop.example.com, upstreams: [{name: web, service: web, port: 80}], routes: [{path: /, action: {pass: web}}]"
+)
+CLOSED = "endpointSelector: {}, ingress: [{fromEndpoints: [{matchLabels: {app: x}}]}]"
+RULE = "match: 'Host(`shop.example.com`)', kind: Rule, services: [{name: web, port: 80}]"
+BACKED = "backend: {service: {name: web, port: {number: 80}}}"
+RULES = f"rules: [{{host: shop.example.com, http: {{paths: [{{path: /, pathType: Prefix, {BACKED}}}]}}}}]"
+UNSHIPPED = {
+    "HTTPProxy": ("projectcontour.io/v1", HOSTS),
+    "VirtualServer": ("k8s.nginx.org/v1", SERVER),
+    "IngressRoute": ("traefik.io/v1alpha1", f"entryPoints: [web], routes: [{{{RULE}}}]"),
+    "Ingress": ("networking.k8s.io/v1", RULES),
+    "Middleware": ("traefik.io/v1alpha1", "basicAuth: {secret: users}"),
+}
+
+
+@pytest.mark.parametrize("kind", UNSHIPPED)
+@pytest.mark.parametrize("name", ["n", "Web"])
+def test_a_name_is_judged_whatever_the_kind(kind: str, name: str) -> None:
+    version, spec = UNSHIPPED[kind]
+    simulation = worlds.simulated(worlds.manifest(version, kind, name, "shop", f"spec: {{{spec}}}"), service("web"))
+    assert len(about_names(simulation)) == 1
+    assert len(simulation.refused) == 1
+    assert not with_doors(simulation).topology.routes
+
+
+@pytest.mark.parametrize("kind", UNSHIPPED)
+def test_a_name_that_is_taken_serves(kind: str) -> None:
+    version, spec = UNSHIPPED[kind]
+    simulation = worlds.simulated(worlds.manifest(version, kind, "web", "shop", f"spec: {{{spec}}}"), service("web"))
+    assert bool(with_doors(simulation).topology.routes) == (kind != "Middleware")
+
+
+def test_a_policy_of_cilium_with_such_a_name_isolates_nobody() -> None:
+    closed = worlds.manifest("cilium.io/v2", "CiliumNetworkPolicy", "n", "shop", f"spec: {{{CLOSED}}}")
+    [policy_] = worlds.simulated(closed).network_policies
+    assert policy_.refused
+
+
+@pytest.mark.parametrize("kind", ["ClusterRole", "Role"])
+def test_names_that_are_segments_of_paths_are_taken(kind: str) -> None:
+    role = worlds.manifest("rbac.authorization.k8s.io/v1", kind, "system:node", "shop", "rules: []")
+    assert not about_names(worlds.simulated(role))
+
+
+OF_PROXIES = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: httpproxies.projectcontour.io}
+spec:
+"""
+BODY = (
+    "group: projectcontour.io, scope: Namespaced, names: {plural: httpproxies, kind: HTTPProxy}, "
+    "versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]"
+)
+
+
+@pytest.mark.parametrize("is_flow", [True, False])
+def test_a_door_of_a_version_that_its_crd_does_not_list_serves_nobody(*, is_flow: bool, tmp_path: Path) -> None:
+    lines = (
+        "  group: projectcontour.io\n  scope: Namespaced\n  names:\n    plural: httpproxies\n    kind: HTTPProxy\n"
+        "  versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n"
+    )
+    crd = OF_PROXIES + (f"  {{{BODY}}}\n" if is_flow else lines)
+    proxy = worlds.manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{HOSTS}}}")
+    simulation = worlds.opened(tmp_path, crd, proxy, service("web"))
+    assert [each.key.kind for each in (broken.resource for broken in simulation.broken)] == ["HTTPProxy"]
+    assert not with_doors(simulation).topology.routes

@@ -342,7 +342,10 @@ class EnvoyGateway(Implementation):
 
         place = (id(route.route), id(route.backends), id(topology))
         if self._refused is None or self._refused[0] != place:
-            self._refused = place, (route, topology), backend_faults(route, topology)
+            off = ((each.pointer, feature_flags.backend_off(each, self.settings)) for each in route.backends)
+            faults = dict(backend_faults(route, topology))
+            faults |= {pointer: (why[0], why[1].rstrip(".")) for pointer, why in off if why is not None}
+            self._refused = place, (route, topology), faults
         return self._refused[2]
 
     def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002

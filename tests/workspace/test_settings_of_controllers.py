@@ -1,0 +1,199 @@
+"""What controllers are set to, as the tree states it: every setting of the catalog is read from where it stands.
+
+Predicted from envoyproxy/gateway, api/v1alpha1/envoygateway_types.go (Backend and EnvoyPatchPolicy are off by default),
+istio/istio, pilot/pkg/features and MeshConfig, and kgateway's chart (install/helm/kgateway/templates/deployment.yaml).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policylint.catalog.kinds import shipped_catalog
+from policylint.catalog.releases import about, names
+from policylint.checks import run
+from policylint.model import mapping, sequence, text
+from policylint.simulation import Simulation
+from policylint.trace import Tracer, request
+from tests import worlds
+from tests.worlds import gateway, gateway_class, manifest, route, service
+
+UNREAD = {"gloo": {"namespace"}}
+"""Settings that no configuration of the controller has: where Gloo is installed says under which name it writes."""
+BACKEND = manifest(
+    "gateway.envoyproxy.io/v1alpha1",
+    "Backend",
+    "out",
+    "shop",
+    "spec: {endpoints: [{fqdn: {hostname: api.vendor.example, port: 443}}]}",
+)
+ENVOY = "\n---\n".join(
+    [
+        gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway(),
+        route(more="rules: [{backendRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: out}]}]"),
+        BACKEND,
+    ]
+)
+ON, OFF = "extensionApis: {enableBackend: true}", "extensionApis: {enableEnvoyPatchPolicy: true}"
+ISTIOD = "registry.example/istio/pilot:1.29.0"
+
+
+def own(*lines: str, name: str = "envoy-gateway-config") -> str:
+    """Return a configuration of Envoy Gateway as its chart writes it."""
+    body = "\n".join(f"    {line}" for line in ("kind: EnvoyGateway", *lines))
+    return manifest("v1", "ConfigMap", name, "eg", f"data:\n  envoy-gateway.yaml: |\n{body}")
+
+
+def release(chart: str, values: str, more: str = "") -> str:
+    named = f"chart: {{spec: {{chart: {chart}, sourceRef: {{kind: HelmRepository, name: r}}}}}}"
+    spec = f"spec: {{{named}, values: {values}{more}}}"
+    return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", chart, "system", spec)
+
+
+def mesh(config: str, name: str = "istio") -> str:
+    return manifest("v1", "ConfigMap", name, "istio-system", f"data:\n  mesh: |\n    {config}")
+
+
+def istiod(variables: str) -> str:
+    container = f"{{name: discovery, image: '{ISTIOD}', env: [{variables}]}}"
+    spec = f"spec: {{template: {{spec: {{containers: [{container}]}}}}}}"
+    return manifest("apps/v1", "Deployment", "istiod", "istio-system", spec)
+
+
+def settled(simulation: Simulation, implementation: str, name: str) -> Any:
+    return simulation.catalog.settings(implementation)[name]
+
+
+def test_every_setting_says_where_it_stands() -> None:
+    for file in shipped_catalog():
+        implementation, known = file.implementation, set(file.settings())
+        written = mapping(about(implementation).configuration) if implementation in names() else {}
+        read = {text(mapping(each).get("name")) for each in sequence(written.get("settings"))}
+        assert known - read == UNREAD.get(implementation, set()), implementation
+        assert read <= known, implementation
+
+
+@pytest.mark.parametrize(
+    ("configurations", "status"),
+    [
+        ([], None),
+        ([own()], 500),
+        ([own(OFF)], 500),
+        ([own(ON)], None),
+        ([own("extensionApis: {enableBackend: ${ON}}")], None),
+        ([own(OFF), own(ON, name="other")], None),
+        ([release("gateway-helm", "{}")], 500),
+        ([release("gateway-helm", f"{{config: {{envoyGateway: {{{OFF}}}}}}}")], 500),
+        ([release("gateway-helm", f"{{config: {{envoyGateway: {{{ON}}}}}}}")], None),
+        ([release("gateway-helm", "{}", ", valuesFrom: [{kind: ConfigMap, name: more}]")], None),
+        ([release("gateway-crds-helm", "{}")], None),
+    ],
+)
+def test_backends_are_off_where_the_configuration_does_not_turn_them_on(
+    configurations: list[str], status: int | None, tmp_path: Path
+) -> None:
+    simulation = worlds.opened(tmp_path, ENVOY, *configurations)
+    assert Tracer(simulation).trace(request({"host": "shop.example", "path": "/"})).outcome.status == status
+    told = [each.message for each in run(simulation, select={"GWP406"}) if "is disabled" in each.message]
+    assert bool(told) == (status == 500)
+
+
+def test_patches_are_off_where_the_configuration_does_not_turn_them_on(tmp_path: Path) -> None:
+    kind = "type.googleapis.com/envoy.config.listener.v3.Listener"
+    operation = "{op: add, path: /per_connection_buffer_limit_bytes, value: 1}"
+    patches = f"jsonPatches: [{{type: {kind}, name: infra/edge/http, operation: {operation}}}]"
+    target = "targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}"
+    spec = f"spec: {{{target}, type: JSONPatch, {patches}}}"
+    patch = manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyPatchPolicy", "patch", "infra", spec)
+    assert worlds.verdicts(worlds.opened(tmp_path, ENVOY, patch))["patch"] != "Invalid"
+    assert worlds.verdicts(worlds.opened(tmp_path, ENVOY, patch, own(ON)))["patch"] == "Invalid"
+
+
+@pytest.mark.parametrize(
+    ("stated", "name", "value"),
+    [
+        (mesh("trustDomain: corp.example"), "trustDomain", "corp.example"),
+        (mesh("trustDomainAliases: [old.example]"), "trustDomainAliases", ["old.example"]),
+        (mesh("rootNamespace: mesh"), "rootNamespace", "mesh"),
+        (mesh("rootNamespace: mesh", "istio-canary"), "rootNamespace", "mesh"),
+        (mesh("rootNamespace: mesh", "other"), "rootNamespace", "istio-system"),
+        (mesh("rootNamespace: [mesh]"), "rootNamespace", "istio-system"),
+        (mesh("defaultConfig: {gatewayTopology: {numTrustedProxies: 2}}"), "numTrustedProxies", 2),
+        (mesh("outboundTrafficPolicy: {mode: REGISTRY_ONLY}"), "outboundTrafficPolicy", "REGISTRY_ONLY"),
+        (mesh("outboundTrafficPolicy: {mode: NONE}"), "outboundTrafficPolicy", "ALLOW_ANY"),
+        (
+            mesh("defaultProviders: {accessLogging: [envoy]}"),
+            "defaultProviders",
+            {"metrics": ["prometheus"], "accessLogging": ["envoy"]},
+        ),
+        (release("istiod", "{meshConfig: {trustDomain: corp.example}}"), "trustDomain", "corp.example"),
+        (release("istiod", "{pilot: {env: {ENABLE_MCS_HOST: 'true'}}}"), "mcsHosts", True),
+        (release("istiod", "{env: {ISTIO_GATEWAY_STRIP_HOST_PORT: true}}"), "stripHostPort", True),
+        (istiod("{name: PILOT_ENABLE_ALPHA_GATEWAY_API, value: 'false'}"), "alphaGatewayApi", False),
+        (
+            istiod("{name: ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY, value: '0'}"),
+            "selectorBasedGatewayPolicy",
+            False,
+        ),
+        (
+            istiod("{name: PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS, value: 'true'}"),
+            "multipleCustomProviders",
+            True,
+        ),
+        (istiod("{name: ENABLE_GATEWAY_API_INFERENCE_EXTENSION, value: 'false'}"), "inferenceExtension", False),
+        (istiod("{name: ENABLE_MCS_HOST, valueFrom: {fieldRef: {fieldPath: a}}}"), "mcsHosts", False),
+        (
+            manifest(
+                "install.istio.io/v1alpha1",
+                "IstioOperator",
+                "mesh",
+                "istio-system",
+                "spec: {meshConfig: {trustDomain: corp.example}}",
+            ),
+            "trustDomain",
+            "corp.example",
+        ),
+    ],
+)
+def test_the_mesh_is_as_its_configuration_says(stated: str, name: str, value: object, tmp_path: Path) -> None:
+    simulation = worlds.opened(tmp_path, gateway_class("any", "istio.io/gateway-controller"), gateway(), stated)
+    assert settled(simulation, "istio", name) == value
+
+
+def test_configurations_that_differ_say_nothing(tmp_path: Path) -> None:
+    both = (mesh("trustDomain: a.example", "istio-a"), mesh("trustDomain: b.example", "istio-b"))
+    simulation = worlds.opened(tmp_path, gateway_class("any", "istio.io/gateway-controller"), *both)
+    assert settled(simulation, "istio", "trustDomain") == "cluster.local"
+
+
+DEEP = {"trafficPolicy": {"extAuth": "DeepMerge"}}
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "value"),
+    [
+        ("{policyMerge: {trafficPolicy: {extAuth: DeepMerge}}}", "policyMerge", DEEP),
+        (
+            '{controller: {extraEnv: {KGW_POLICY_MERGE: \'{"trafficPolicy": {"extAuth": "DeepMerge"}}\'}}}',
+            "policyMerge",
+            DEEP,
+        ),
+        ("{validation: {level: strict}}", "validationMode", "strict"),
+        ("{controller: {extraEnv: {KGW_REFERENCE_GRANT_MODE: strict}}}", "referenceGrantMode", "strict"),
+        ("{controller: {extraEnv: {KGW_GLOBAL_POLICY_NAMESPACE: edge}}}", "globalPolicyNamespace", "edge"),
+    ],
+)
+def test_values_of_the_chart_of_kgateway(values: str, name: str, value: object, tmp_path: Path) -> None:
+    edge = gateway_class("any", "kgateway.dev/kgateway")
+    simulation = worlds.opened(tmp_path, edge, gateway(), release("kgateway", values))
+    assert settled(simulation, "kgateway", name) == value
+
+
+def test_values_of_the_chart_of_agentgateway(tmp_path: Path) -> None:
+    values = "{controller: {extraEnv: {AGW_BACKEND_REF_GRANT_MODE: none}}}"
+    edge = gateway_class("any", "agentgateway.dev/agentgateway")
+    simulation = worlds.opened(tmp_path, edge, gateway(), release("agentgateway", values), service())
+    assert settled(simulation, "agentgateway", "backendRefGrantMode") == "none"

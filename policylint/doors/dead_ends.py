@@ -15,8 +15,19 @@ from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
 from policylint.doors.vendors import naming, objects_named
-from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
+from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
+from policylint.model import (
+    GATEWAY_GROUP,
+    Resource,
+    ResourceKey,
+    Severity,
+    World,
+    is_symbolic,
+    mapping,
+    text,
+    texts,
+    value_at,
+)
 from policylint.model.kinds import INGRESS
 
 _CLASS = "kubernetes.io/ingress.class"
@@ -71,11 +82,13 @@ def _without_service(world: World) -> Iterator[DeadEnd]:
                     if key.kind == "Service" and _is_of_a_gateway(key, world):
                         continue
                     told.add(key)
-                    does = f"sends requests to {key}, which is missing"
+                    is_copy = mapping(value).get("mirror") is True or "mirrors" in pointer
+                    does = f"{'mirrors' if is_copy else 'sends'} requests to {key}, which is missing"
                     fix = f"name a {key.kind} that is there"
-                    then = "these requests are answered with an error: 404, 502 or 503"
+                    then = COPIES if is_copy else "these requests are answered with an error: 404, 502 or 503"
                     place = (*pointer, "name") if isinstance(value, dict) else pointer
-                    yield DeadEnd(resource, place, does, fix, (key,), then=then)
+                    severity: Severity = "warning" if is_copy else "error"
+                    yield DeadEnd(resource, place, does, fix, (key,), then=then, severity=severity)
 
 
 def _without_object(world: World) -> Iterator[DeadEnd]:
@@ -90,7 +103,14 @@ def _without_object(world: World) -> Iterator[DeadEnd]:
                 namespace, _, name = spelled.rpartition("/")
                 namespace = text(stated.get("namespace")) or text(around.get(text(entry.get("home")))) or namespace
                 key = ResourceKey(of_group, wanted, namespace or resource.key.namespace, name)
-                if name and not is_symbolic(spelled) and world.resolve(key).missing and not world.elsewhere(key):
+                is_given = "@" in name or name in texts(entry.get("given"))  # of another provider, or always there
+                if (
+                    name
+                    and not is_given
+                    and not is_symbolic(spelled)
+                    and world.resolve(key).missing
+                    and not world.elsewhere(key)
+                ):
                     place = (*pointer, "name") if stated else pointer
                     does, fix = f"names {key}, which is missing", "name one that is there"
                     yield DeadEnd(resource, place, does, fix, (key,), then=text(entry["then"]))

@@ -7,6 +7,9 @@ from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
 
+COPIES = "the copies are lost in silence"
+"""What becomes of requests that are mirrored to what is missing."""
+
 
 class DeadEnd(NamedTuple):
     """A place in an object beside Gateway API that sends requests to where nothing answers them.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
@@ -30,9 +30,8 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
             is_here = any(names_service(host, virtual.key.namespace, each.key) for each in services)
             if not is_here and (lacking := _lacking(world, host, virtual)) is not None:
                 does, fix = f"mirrors requests to {lacking}, which is missing", "name one that is there"
-                then = "the copies are lost in silence"
-                yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,), then=then, severity="warning")
-        for destination, pointer in _destinations(virtual):
+                yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,), then=COPIES, severity="warning")
+        for destination, pointer in destinations(virtual):
             host, name = text(destination.get("host")), text(destination.get("subset"))
             service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
             if service is None and (lacking := _lacking(world, host, virtual)) is not None:
@@ -78,7 +77,7 @@ def _taken_away(world: World) -> Iterator[DeadEnd]:
         if virtual.spec.get("exportTo") or "mesh" not in (texts(virtual.spec.get("gateways")) or ["mesh"]):
             continue
         home = virtual.key.namespace
-        for destination, _ in _destinations(virtual):
+        for destination, _ in destinations(virtual):
             host, name = text(destination.get("host")), text(destination.get("subset"))
             services = world.in_namespace("", "Service", home)
             service = next((each for each in services if names_service(host, home, each.key)), None)
@@ -119,7 +118,7 @@ def _may_be_about(rule: Resource, service: Resource, world: World) -> bool:
     return text(rule.spec.get("host")) == service.key.name and world.lands_anywhere(rule)
 
 
-def _destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
+def destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
     """Yield the destinations of routes that get requests, which one of several without weight does not; what is
     mirrored gets no answer."""
     for field in ("http", "tcp", "tls"):

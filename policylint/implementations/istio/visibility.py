@@ -19,7 +19,8 @@ from policylint.model.ternary import some
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import order_stated
 
-_EXPORT_TO = "networking.istio.io/exportTo"
+EXPORT_TO = "networking.istio.io/exportTo"
+"""The annotation with which a Service says who sees it."""
 _DOMAIN = "svc.cluster.local"
 
 
@@ -64,9 +65,9 @@ class Sidecars:
         self, service: Resource, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str
     ) -> View:
         """Return what the sidecar of a workload sees of a port of a Service."""
-        shown = _is_exported(service, namespace)
+        shown = is_shown(service, namespace)
         if not shown:
-            return View(shown, service, ("metadata", "annotations", _EXPORT_TO))
+            return View(shown, service, ("metadata", "annotations", EXPORT_TO))
         views = [_through(sidecar, service, port, namespace) for sidecar in self.of(namespace, pod_labels, root)]
         if not views or all(view.seen for view in views):
             return View()
@@ -121,9 +122,9 @@ def _is_alike(sidecar: Resource, other: Resource) -> bool:
     return (sidecar.spec.get("workloadSelector") is None) == (other.spec.get("workloadSelector") is None)
 
 
-def _is_exported(service: Resource, namespace: str) -> bool | None:
+def is_shown(service: Resource, namespace: str) -> bool | None:
     """Return whether a Service is shown to a namespace by its annotation, None where a variable says so."""
-    readers = [reader.strip() for reader in text(service.annotations.get(_EXPORT_TO)).split(",")]
+    readers = [reader.strip() for reader in text(service.annotations.get(EXPORT_TO)).split(",")]
     if readers == [""] or "*" in readers:
         return True
     if "~" in readers:

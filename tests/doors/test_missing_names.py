@@ -1,0 +1,107 @@
+"""What objects of doors name of their own controller, and nothing deploys: one list for them all (schemas/doors.yaml).
+
+Predicted from traefik/traefik, pkg/server/service/transport.go, pkg/server/router/router.go and
+pkg/server/router/tcp/manager.go (a router without its transport is not made, TLS options that are missing close
+connections), and projectcontour/contour, internal/dag/httpproxy_processor.go (mirrors).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from tests.worlds import manifest, service, simulated
+
+WEB = "name: web, port: 80"
+
+
+def traefik(kind: str, spec: str, name: str = "web") -> str:
+    return manifest("traefik.io/v1alpha1", kind, name, "shop", f"spec: {{{spec}}}")
+
+
+def routed(kind: str, more: str = "", of_service: str = "") -> str:
+    matcher = "Host" if kind == "IngressRoute" else "HostSNI"
+    rule = f"match: '{matcher}(`shop.example.com`)', kind: Rule, services: [{{{WEB}{of_service}}}]"
+    return traefik(kind, f"routes: [{{{rule}}}]{more}")
+
+
+def told(*objects: str) -> list[tuple[str, str, str]]:
+    kinds = ("TLSOption", "ServersTransport", "ServersTransportTCP")
+    other = routed("IngressRoute").replace("name: web", "name: it", 1)
+    there = [*(traefik(kind, "", "there") for kind in kinds), other]
+    found = run(simulated(service("web"), *there, *objects), select={"GWP415"})
+    return [(each.severity, each.message, each.label) for each in found]
+
+
+OPTIONS = ", tls: {options: {name: %s}}"
+TRANSPORT = ", serversTransport: %s"
+
+
+@pytest.mark.parametrize("kind", ["IngressRoute", "IngressRouteTCP"])
+def test_options_that_are_missing_close_connections(kind: str) -> None:
+    [(severity, message, label)] = told(routed(kind, OPTIONS % "gone"))
+    assert (severity, message) == ("error", f"{kind} shop/web names TLSOption shop/gone, which is missing")
+    assert label == "connections for its hosts are closed"
+
+
+@pytest.mark.parametrize("name", ["there", "default", "'mtls@file'"])
+@pytest.mark.parametrize("kind", ["IngressRoute", "IngressRouteTCP"])
+def test_options_that_are_there_or_elsewhere(kind: str, name: str) -> None:
+    assert not told(routed(kind, OPTIONS % name))
+
+
+@pytest.mark.parametrize(("kind", "named"), [("IngressRoute", ""), ("IngressRouteTCP", "TCP")])
+def test_transports_that_are_missing_make_no_router(kind: str, named: str) -> None:
+    [(_, message, label)] = told(routed(kind, ", tls: {}", TRANSPORT % "gone"))
+    assert message == f"{kind} shop/web names ServersTransport{named} shop/gone, which is missing"
+    assert "makes no router" in label
+    assert not told(routed(kind, ", tls: {}", TRANSPORT % "there"))
+    assert not told(routed(kind, ", tls: {}", TRANSPORT % "'t@file'"))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"weighted: {{services: [{{{WEB}, serversTransport: gone}}]}}",
+        f"mirroring: {{{WEB}, serversTransport: gone}}",
+        f"mirroring: {{{WEB}, mirrors: [{{{WEB}, serversTransport: gone}}]}}",
+    ],
+)
+def test_transports_of_services_of_traefik(spec: str) -> None:
+    assert [each[1] for each in told(traefik("TraefikService", spec))] == [
+        "TraefikService shop/web names ServersTransport shop/gone, which is missing"
+    ]
+
+
+def test_the_service_of_a_page_of_errors() -> None:
+    [(_, message, _)] = told(traefik("Middleware", "errors: {status: ['500'], service: {name: gone, port: 80}}"))
+    assert message == "Middleware shop/web sends requests to Service shop/gone, which is missing"
+
+
+def proxy(more: str) -> str:
+    routes = f"routes: [{{services: [{{{WEB}}}, {{name: gone, port: 80{more}}}]}}]"
+    spec = f"spec: {{virtualhost: {{fqdn: shop.example.com}}, {routes}}}"
+    return manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", spec)
+
+
+MIRRORS = [
+    proxy(", mirror: true"),
+    traefik("TraefikService", f"mirroring: {{{WEB}, mirrors: [{{name: gone, port: 80}}]}}"),
+]
+
+
+@pytest.mark.parametrize("mirroring", MIRRORS)
+def test_copies_are_lost_in_silence_and_no_request_is(mirroring: str) -> None:
+    [(severity, message, label)] = told(mirroring)
+    assert severity == "warning"
+    assert message.endswith("mirrors requests to Service shop/gone, which is missing")
+    assert label == "the copies are lost in silence"
+
+
+SENDING = [proxy(""), traefik("TraefikService", "mirroring: {name: gone, port: 80, mirrors: []}")]
+
+
+@pytest.mark.parametrize("sending", SENDING)
+def test_what_is_no_copy_is_an_error(sending: str) -> None:
+    [(severity, message, _)] = told(sending)
+    assert (severity, "sends requests to" in message) == ("error", True)

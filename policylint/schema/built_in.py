@@ -9,15 +9,18 @@ and their like restart always), pkg/apis/batch/validation (validateJobSpec: a Jo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from policylint.catalog.content import places
 from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.kinds import INGRESS
 from policylint.model.selectors import matches
 from policylint.schema.known import ManifestChecker
+from policylint.schema.names import fits, stands_for_another
 from policylint.schema.object_meta import OBJECT_META, TEXTS
 
 if TYPE_CHECKING:
@@ -45,18 +48,28 @@ def _list_of(items: _Schema) -> _Schema:
     return {"type": "array", "items": items}
 
 
+def _one_of(*words: str) -> _Schema:
+    return {"type": "string", "enum": ["", *words]}
+
+
+_NUMBER: Final = {"type": "integer", "minimum": 0, "maximum": 65_535}
+"""The number of a port; 0 is none."""
+_PROTOCOL: Final = _one_of("TCP", "UDP", "SCTP")
 _CONTAINER: Final = _of(
     name=_TEXT,
     image=_TEXT,
     command=_list_of(_TEXT),
     args=_list_of(_TEXT),
     env=_list_of(_of(name=_TEXT, value=_TEXT)),
+    imagePullPolicy=_one_of("Always", "IfNotPresent", "Never"),
+    ports=_list_of(_of(name=_TEXT, containerPort=_NUMBER, hostPort=_NUMBER, protocol=_PROTOCOL)),
 )
 _TEMPLATE: Final = _of(
     metadata=OBJECT_META,
     spec=_of(
         nodeSelector=TEXTS,
         serviceAccountName=_TEXT,
+        dnsPolicy=_one_of("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
         containers=_list_of(_CONTAINER),
         initContainers=_list_of(_CONTAINER),
     ),
@@ -67,15 +80,38 @@ _TYPES: Final[Mapping[tuple[str, str], _Schema]] = {
     ("", "ConfigMap"): _STORED,
     ("", "Secret"): _STORED,
     ("", "Pod"): _TEMPLATE,
-    ("", "Service"): _of(spec=_of(selector=TEXTS, type=_TEXT, externalName=_TEXT)),
+    ("", "Service"): _of(
+        spec=_of(
+            selector=TEXTS,
+            type=_one_of("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+            externalName=_TEXT,
+            externalTrafficPolicy=_one_of("Cluster", "Local"),
+            internalTrafficPolicy=_one_of("Cluster", "Local"),
+            sessionAffinity=_one_of("ClientIP", "None"),
+            ipFamilyPolicy=_one_of("SingleStack", "PreferDualStack", "RequireDualStack"),
+            ports=_list_of(_of(name=_TEXT, nodePort=_NUMBER, protocol=_PROTOCOL)),
+        )
+    ),
     **dict.fromkeys((("apps", kind) for kind in _TEMPLATED), _WORKLOAD),
     ("batch", "Job"): _WORKLOAD,
     ("batch", "CronJob"): _of(spec=_of(jobTemplate=_WORKLOAD)),
     ("networking.k8s.io", "NetworkPolicy"): _of(spec=_of(podSelector=_of(matchLabels=TEXTS))),
-    INGRESS: _of(spec=_of()),
+    INGRESS: _of(
+        spec=_of(
+            rules=_list_of(
+                _of(http=_of(paths=_list_of(_of(pathType=_one_of("Exact", "Prefix", "ImplementationSpecific")))))
+            )
+        )
+    ),
     _CLASS: _of(spec=_of()),
 }
-"""The types of fields that matter to requests, and in which manifests err."""
+"""The types of fields that matter to requests, the words that they take, and in which manifests err."""
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HANDLERS = frozenset({"exec", "httpGet", "tcpSocket", "grpc"})
+_NO_PATH = re.compile(r"//|/\.\.?(/|$)|%2[fF]")
+"""What no path of an Ingress has that is matched by its steps."""
+_PORT_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
 
 
 def checkers_of_types() -> Checkers:
@@ -115,13 +151,70 @@ def _faults(resource: Resource) -> Iterator[_Fault]:
     kind = resource.key[:2]
     if kind == ("", "Service"):
         yield from _of_service(resource.spec)
+        yield from _of_exposure(resource.spec)
     elif kind == INGRESS and resource.version == "v1":
         yield from _of_ingress(resource.spec)
+        yield from _of_hosts(resource.spec)
     elif kind == _CLASS:
         yield from _of_parameters(mapping(resource.spec.get("parameters")))
     elif kind == ("", "Pod") or resource.key.group in ("apps", "batch"):
         within = () if kind == ("", "Pod") else _template(resource)
         yield from _of_pods(mapping(value_at(resource.spec, within)), ("spec", *within))
+
+
+def _is_open(value: str) -> bool:
+    """Tell whether a text may become another one: a variable, or a template that nobody filled in."""
+    return is_symbolic(value) or "{{" in value
+
+
+def _of_exposure(spec: Mapping[str, Any]) -> Iterator[_Fault]:
+    """Yield what does not go with the type of a Service."""
+    of_type = text(spec.get("type"), "ClusterIP")
+    if spec.get("clusterIP") == "None" and of_type in ("LoadBalancer", "NodePort"):
+        said = f"may not be set to 'None' for {of_type} services"
+        yield ("spec", "clusterIP"), said, f"has no address of the cluster, and is a {of_type}", "leave `clusterIP` out"
+    inside = of_type in ("ClusterIP", "ExternalName") and not spec.get("externalIPs")
+    if inside and spec.get("externalTrafficPolicy") in ("Cluster", "Local"):
+        said = "may only be set for externally-accessible services"
+        says = f"states how traffic from outside is treated, and is a {of_type}"
+        yield ("spec", "externalTrafficPolicy"), said, says, "set `type`, or leave it out"
+    for number, port in enumerate(map(mapping, sequence(spec.get("ports")))):
+        at: Pointer = ("spec", "ports", number)
+        target = port.get("targetPort")
+        if type(target) is int and target and target not in _PORTS:
+            says, label = f"has the target port {target}", "ports are numbers from 1 to 65535"
+            yield (*at, "targetPort"), "must be between 1 and 65535, inclusive", says, label
+        if isinstance(target, str) and target and not _is_open(target) and not _is_port_name(target):
+            wanted = f"at most {_LONGEST_PORT_NAME} lower case letters, digits and -, one letter at least"
+            says = f"has the target port {target!r}, which is no name of a port"
+            yield (*at, "targetPort"), f"{target!r}: must be {wanted}", says, wanted
+
+
+def _is_port_name(name: str) -> bool:
+    """Source: k8s.io/apimachinery/pkg/util/validation, IsValidPortName."""
+    is_formed = _PORT_NAME.fullmatch(name) is not None and "--" not in name and any(map(str.isalpha, name))
+    return is_formed and len(name) <= _LONGEST_PORT_NAME
+
+
+def _of_hosts(spec: Mapping[str, Any]) -> Iterator[_Fault]:
+    """Yield the hosts of an Ingress that are none: with a port, an address, capitals."""
+    for path in ("rules.*.host", "tls.*.hosts.*"):
+        for pointer, value in places(spec, path, ("spec",)):
+            if isinstance(value, str) and value and not _is_open(value) and not stands_for_another(value):
+                if path.startswith("rules") and _ADDRESS.fullmatch(value):
+                    yield pointer, "must be a DNS name, not an IP address", f"has the host {value!r}", "a name of DNS"
+                elif not fits(value.removeprefix("*."), is_label=False):
+                    said = f"{value!r}: must be a name of DNS in lower case, without a port"
+                    yield pointer, said, f"has the host {value!r}", "a name of DNS in lower case, without a port"
+
+
+def _of_probes(container: Mapping[str, Any], at: Pointer) -> Iterator[_Fault]:
+    """Yield the probes that ask in two ways at once."""
+    for name in _PROBES:
+        ways = sorted(_HANDLERS & {key for key, value in mapping(container.get(name)).items() if value is not None})
+        if len(ways) > 1:
+            says = f"has a {name} that asks in several ways: {', '.join(ways)}"
+            yield (*at, name), "may not specify more than 1 handler type", says, f"one of {', '.join(ways)}"
 
 
 def _of_service(spec: Mapping[str, Any]) -> Iterator[_Fault]:
@@ -154,6 +247,9 @@ def _of_ingress(spec: Mapping[str, Any]) -> Iterator[_Fault]:
             elif not is_kept and not path.startswith("/"):
                 said = f"{path!r}: must be an absolute path"
                 yield (*at, "path"), said, f"has the path {path!r}", "a path begins with a slash"
+            elif not is_kept and kind in ("Exact", "Prefix") and (found := _NO_PATH.search(path)):
+                said = f"{path!r}: must not contain {found[0]!r}"
+                yield (*at, "path"), said, f"has the path {path!r}", f"no path has {found[0]!r} in it"
             yield from _of_backend(mapping(entry.get("backend")), (*at, "backend"))
     if "defaultBackend" in spec:
         yield from _of_backend(mapping(spec["defaultBackend"]), ("spec", "defaultBackend"))
@@ -193,6 +289,7 @@ def _of_pods(pod: Mapping[str, Any], at: Pointer) -> Iterator[_Fault]:
         if name and name in seen and not is_symbolic(name):
             yield (*place, "name"), f'Duplicate value: "{name}"', f"has two containers called {name}", "one name each"
         seen.add(name)
+        yield from _of_probes(container, place)
         ports = [mapping(each) for each in sequence(container.get("ports"))]
         for number, port in enumerate(ports):
             called = text(port.get("name"))

@@ -54,13 +54,13 @@ def misnamed(resource: Resource) -> Violation | None:
     is_label = resource.key[:2] in _LABELLED
     if not isinstance(name, str) or not name:
         return None
-    if _fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name:
+    if fits(name, is_label=is_label) or is_symbolic(name) or "{{" in name:
         return None
-    if stands_for_another(name) and _fits(filled_in(name), is_label=is_label):
+    if stands_for_another(name) and fits(filled_in(name), is_label=is_label):
         return None
     from policylint.schema.explain import Violation
 
-    instead = f", such as {name.lower()}" if _fits(name.lower(), is_label=is_label) else ""
+    instead = f", such as {name.lower()}" if fits(name.lower(), is_label=is_label) else ""
     wanted = f"lower case letters, digits and - are allowed{'' if is_label else ', and . between them'}{instead}"
     return Violation("name", PLACE, (), f'is called "{name}", which no API server takes', wanted, name)
 
@@ -82,7 +82,8 @@ def filled_in(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _fits(name: str, *, is_label: bool) -> bool:
+def fits(name: str, *, is_label: bool) -> bool:
+    """Return whether a name is a DNS subdomain, or a label of one."""
     if len(name) > (_LONGEST_LABEL if is_label else _LONGEST) or (is_label and "." in name):
         return False
     return _SUBDOMAIN.fullmatch(name) is not None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from policylint.checks.kit.locations import target_at
 from policylint.compare.change import Responsible, SettingChange, SettingChangeKind
+from policylint.compare.defaulted import filled_in
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.spec import weakenings
 from policylint.compare.sameness import same_value
@@ -34,7 +35,7 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
         else:
             change: SettingChangeKind = "unchanged"
             former = {sides.pairing.key(source.policy) for source in sources_before}
-            if not same_value(old_value, new_value, name):
+            if not same_value(old_value, new_value, name) and not _is_alike(kind, name, before, after, sides):
                 change = "changed"
             elif former != {source.policy for source in sources_after}:
                 change = "moved"
@@ -44,6 +45,16 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
             )
     changes.sort(key=lambda change: (ORDER.index(change.change), change.name))
     return changes
+
+
+def _is_alike(kind: PolicyKind, name: str, before: Effective | None, after: Effective | None, sides: Sides) -> bool:
+    """Tell whether a setting is the same on both sides with the defaults that either leaves out."""
+    filled = [
+        filled_in(kind, name, effective.spec.get(name), side.world, [each.policy for each in sources(effective, name)])
+        for effective, side in ((before, sides.before), (after, sides.after))
+        if effective is not None
+    ]
+    return len(filled) == 2 and same_value(*filled, name)
 
 
 def _stands(given: Iterable[Responsible], sides: Sides) -> bool:

@@ -1,0 +1,92 @@
+"""A default that one side of a change states and the other leaves out: the same policy, whatever kind and field.
+
+The fields are all of the shipped schemas that have a default within a setting of a policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from policylint.catalog.kinds import load_catalog
+from policylint.compare import compare, pair_sides
+from policylint.compare.defaulted import filled_in
+from policylint.compare.sameness import same_value
+from policylint.model import PolicyKind, ResourceKey, mapping
+from policylint.schema.known import _listed, _shipped
+from tests import worlds
+from tests.model.test_named_objects import below
+from tests.worlds import gateway, gateway_class, policy, route, service
+
+CLASS = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
+ROUTE = route(more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
+LIMITS = ("gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy", "limits", "HTTPRoute/checkout")
+
+
+@cache
+def defaults() -> list[tuple[PolicyKind, str, str, str, Any]]:
+    """Return the defaults within settings: the kind, its version, the setting, the path below it, and the default."""
+    return list(_defaults())
+
+
+def _defaults() -> Iterator[tuple[PolicyKind, str, str, str, Any]]:
+    catalog = load_catalog()
+    for group in sorted(_listed()):
+        for file in sorted(name.removesuffix(".json") for name in _listed(group) if name.endswith(".json")):
+            kind = catalog.get(group, file)
+            if kind is None or kind.policy_class == "Other":
+                continue
+            for version, schema in _shipped(group, file)["versions"].items():
+                spec = mapping(
+                    mapping(mapping(schema).get("properties") if isinstance(schema, dict) else {}).get("spec")
+                )
+                for name, setting in mapping(spec.get("properties")).items():
+                    for path, field in below(mapping(setting)):
+                        if "default" in field and path and "*" not in path:
+                            yield kind, version, name, path, field["default"]
+
+
+def stated(path: str, value: Any) -> dict[str, Any]:
+    for step in reversed(path.split(".")):
+        value = {step: value}
+    assert isinstance(value, dict)
+    return value
+
+
+def test_the_defaults_are_many_and_of_many_kinds() -> None:
+    assert len(defaults()) > 100
+    assert len({kind.kind for kind, *_ in defaults()}) > 8
+
+
+def test_each_default_is_the_same_stated_or_left_out() -> None:
+    for kind, version, name, path, default in defaults():
+        key = ResourceKey(kind.group, kind.kind, "shop", "p")
+        holder = path.rpartition(".")[0]
+        apart = [stated(path, default), stated(holder, {}) if holder else {}]
+        world = worlds.world(worlds.manifest(f"{kind.group}/{version}", kind.kind, "p", "shop"))
+        told, silent = (filled_in(kind, name, value, world, [key]) for value in apart)
+        assert same_value(told, silent, name), f"{kind.kind} {name}.{path}"
+        other = {"a": 1} if isinstance(default, dict) else [default] if not isinstance(default, list) else "a"
+        assert not same_value(filled_in(kind, name, stated(path, other), world, [key]), silent, name)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("circuitBreaker: {}", "circuitBreaker: {maxConnections: 1024}", False),
+        ("circuitBreaker: {maxConnections: 1024, maxPendingRequests: 1024}", "circuitBreaker: {}", False),
+        ("circuitBreaker: {}", "circuitBreaker: {maxConnections: 1023}", True),
+        ("circuitBreaker: {maxConnections: 1023}", "circuitBreaker: {maxPendingRequests: 1024}", True),
+    ],
+)
+def test_no_row_tells_of_a_default(before: str, after: str, changed: bool) -> None:
+    was, now = (
+        [worlds.simulated(CLASS, gateway(), ROUTE, service(), policy(*LIMITS, settings, "shop"))]
+        for settings in (before, after)
+    )
+    [environment] = compare(pair_sides(was, now))
+    told = [each.change for subject in environment.subjects for part in subject.parts for each in part.settings]
+    assert ("changed" in told) == changed

@@ -27,6 +27,8 @@ from policylint.checks.kit.tracing import tracer_of
 from policylint.checks.needs import IN_PLACE
 from policylint.documents import Pointer
 from policylint.doors import with_doors
+from policylint.doors.dead_ends import dead_ends
+from policylint.doors.peculiar import ENTRIES
 from policylint.model import Finding, Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.spelling import spelled
@@ -79,6 +81,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for found in wanting.values():
         yield _of_issuer(found)
     yield from _challenges(simulation)
+    yield from _by_ingress(simulation)
     yield from _in_place(simulation)
 
 
@@ -251,6 +254,83 @@ def _challenges(simulation: Simulation) -> Iterator[Finding]:
         finding = next(_turned_away(Tracer(later, nearest=False), issuer, routes), None)
         if finding is not None:
             yield finding
+
+
+def _by_ingress(simulation: Simulation) -> Iterator[Finding]:
+    """Yield a finding for each issuer whose challenges do not get to the Ingress that cert-manager makes for them, once
+    for what is in the way.
+
+    Source: cert-manager pkg/issuer/acme/http/ingress.go, buildIngressResource: an Ingress of the solver's class, with
+    the host and the path of the token.
+    """
+    for issuer in issuers(simulation.world):
+        wanted = [each for each in challenges(simulation.world, issuer) if each.solver is not None][:MOST_HOSTS]
+        if not wanted:
+            continue
+        names = [f"cm-acme-http-solver-{number}" for number in range(len(wanted))]
+        made = [made for name, each in zip(names, wanted, strict=True) for made in solving(issuer, name, each)]
+        there = (each for kind in ENTRIES for each in simulation.world.of_kind(*kind) if not each.created)
+        changed = {each.key: each for each in (*map(_as_older, there), *made)}
+        later = simulate(simulation.world.with_resources(changed), simulation.catalog)
+        tracer = Tracer(with_doors(later), nearest=False)
+        told = (_of_ingress(tracer, issuer, *each) for each in zip(names, wanted, strict=True))
+        if (finding := next(filter(None, told), None)) is not None:
+            yield finding
+
+
+def _as_older(resource: Resource) -> Resource:
+    """Return an object as one that is older than what cert-manager makes, as what needs the certificate is."""
+    metadata = {**resource.metadata, "creationTimestamp": "2000-01-01T00:00:00Z"}
+    return resource.replaced(body={**resource.body, "metadata": metadata})
+
+
+def _of_ingress(tracer: Tracer, issuer: Resource, name: str, challenge: Challenge) -> Finding | None:
+    own = ResourceKey(*INGRESS, challenge.namespace, name)
+    ways = [state for state in tracer.topology.routes if state.route.key == own and state.attached]
+    if not ways:  # somebody else has its host, or nobody here reads Ingresses of its class
+        lost = next((each for each in dead_ends(tracer.simulation.world) if each.holder.key == own), None)
+        about = () if lost is None else lost.about
+        said = "" if lost is None else f"the Ingress that cert-manager makes {lost.does}"
+        return None if lost is None else _unanswered(issuer, challenge.host, about, said)
+    request = Request(host=challenge.host, path=f"{CHALLENGE}token", port=80, address=_ANYWHERE)
+    trace = tracer.trace(request)
+    if trace.outcome.redirect is not None and trace.outcome.redirect.scheme == "https":
+        trace = tracer.trace(request._replace(scheme="https", port=443, sni=challenge.host))
+    if trace.outcome.unknown or trace.outcome.redirect is not None:
+        return None
+    if trace.is_cut_off:
+        return _cut_off(issuer, challenge.host, trace)
+    if trace.route is not None and trace.route.key == own:
+        found = Askers(tracer).of(trace)
+        if found is None:
+            return None
+        return _turning(
+            found,
+            f"where ACME challenges of {issuer.key} are answered",
+            "",
+            resources=(issuer.key,),
+            label=f"this applies to the Ingress that cert-manager makes for {challenge.host}",
+            help_=f"fix: let requests for `{CHALLENGE}` through {_from_whom(tracer, trace)}",
+            field="",
+            listed=_is_listed(tracer, trace),
+        )
+    if trace.route is None or trace.gateway not in {state.gateway for state in ways[0].parents}:
+        return None
+    label = f"{trace.route.key} takes them, and not the Ingress that cert-manager makes"
+    return _unanswered(issuer, challenge.host, (trace.route.key,), label)
+
+
+def _unanswered(issuer: Resource, host: str, about: tuple[ResourceKey, ...], label: str) -> Finding:
+    return Finding(
+        RULE,
+        "warning",
+        f"ACME challenges of {issuer.key} for {host} are not answered",
+        issuer.name_location,
+        resources=(issuer.key, *about),
+        label=label,
+        help=("fix: have those who are there leave these requests to others, or solve challenges by DNS",),
+        field="",
+    )
 
 
 def _turned_away(tracer: Tracer, issuer: Resource, routes: Mapping[ResourceKey, Challenge]) -> Iterator[Finding]:

@@ -26,6 +26,11 @@ _GATEWAY_API = "gateway.networking.k8s.io"
 _PARENT = "acme.cert-manager.io/http01-parentref"
 """How the annotations begin that name one more parent of the route, on a Certificate or what it is made for."""
 _SHOWING = ("HTTPS", "TLS")
+_CLASS = "kubernetes.io/ingress.class"
+_LATE = "9999-12-31T23:59:59Z"
+"""When what is made for a challenge is created: after all that needs the certificate."""
+IN_PLACE = "acme.cert-manager.io/http01-edit-in-place"
+"""The annotation by which cert-manager answers challenges in the Ingress that bears it."""
 
 
 class Challenge(NamedTuple):
@@ -33,6 +38,7 @@ class Challenge(NamedTuple):
 
     Args:
         parents: of the route by which it is answered; () where it is answered otherwise.
+        solver: `http01.ingress` of the issuer, where it is answered by an Ingress of its own.
         made_for: the Gateway or ListenerSet whose annotations have the Certificate made.
     """
 
@@ -40,6 +46,7 @@ class Challenge(NamedTuple):
     namespace: str
     parents: tuple[Mapping[str, Any], ...] = ()
     made_for: ResourceKey | None = None
+    solver: Mapping[str, Any] | None = None
 
     @property
     def is_answered_there(self) -> bool:
@@ -62,6 +69,7 @@ class _Wanted(NamedTuple):
     own: Mapping[str, Any]
     """The parent that its annotations name, {} for none."""
     made_for: ResourceKey | None
+    is_in_place: bool = False
 
 
 def issuers(world: World) -> Iterator[Resource]:
@@ -77,15 +85,16 @@ def challenges(world: World, issuer: Resource) -> list[Challenge]:
         http = mapping(_picked(solvers, wanted).get("http01"))
         parents = list(map(mapping, sequence(mapping(http.get("gatewayHTTPRoute")).get("parentRefs"))))
         parents += [wanted.own] if "gatewayHTTPRoute" in http and wanted.own else []
-        place = (wanted.namespace, wanted.host)
-        found.setdefault(place, Challenge(wanted.host, wanted.namespace, tuple(parents), wanted.made_for))
+        place, by = (wanted.namespace, wanted.host), http.get("ingress")
+        solver = by if isinstance(by, dict) and "name" not in by and not wanted.is_in_place else None
+        found.setdefault(place, Challenge(wanted.host, wanted.namespace, tuple(parents), wanted.made_for, solver))
     return list(found.values())
 
 
 def solving(issuer: Resource, name: str, challenge: Challenge) -> Iterator[Resource]:
-    """Yield what cert-manager makes for a challenge: a route, a Service and a pod behind it."""
+    """Yield what cert-manager makes for a challenge: a route or an Ingress, a Service and a pod behind it."""
     namespace = challenge.namespace
-    metadata = {"name": name, "namespace": namespace}
+    metadata: dict[str, Any] = {"name": name, "namespace": namespace}
     match = {"path": {"type": "Exact", "value": f"{CHALLENGE}token"}}
     route = {
         "parentRefs": [{"namespace": namespace, **each} for each in challenge.parents],
@@ -94,7 +103,17 @@ def solving(issuer: Resource, name: str, challenge: Challenge) -> Iterator[Resou
     }
     service = {"ports": [{"port": PORT}], "selector": SOLVER}
     pod = {"containers": [{"name": "acmesolver", "ports": [{"containerPort": PORT}]}]}
-    for group, kind, spec in ((_GATEWAY_API, "HTTPRoute", route), ("", "Service", service), ("", "Pod", pod)):
+    way: tuple[str, str, Mapping[str, Any]] = (_GATEWAY_API, "HTTPRoute", route)
+    if challenge.solver is not None:
+        path = {"path": f"{CHALLENGE}token", "pathType": "Exact"}
+        path |= {"backend": {"service": {"name": name, "port": {"number": PORT}}}}
+        classes = {"ingressClassName": challenge.solver.get("ingressClassName")}
+        rules = [{"host": challenge.host, "http": {"paths": [path]}}]
+        way = (*INGRESS, {**{key: each for key, each in classes.items() if each}, "rules": rules})
+        stated = mapping(mapping(challenge.solver.get("ingressTemplate")).get("metadata")).get("annotations")
+        named = {_CLASS: challenge.solver["class"]} if challenge.solver.get("class") else {}
+        metadata |= {"annotations": {**mapping(stated), **named}, "creationTimestamp": _LATE}
+    for group, kind, spec in (way, ("", "Service", service), ("", "Pod", pod)):
         body = {"metadata": {**metadata, "labels": SOLVER} if kind == "Pod" else metadata, "spec": spec}
         yield Resource(ResourceKey(group, kind, namespace, name), "v1", body, issuer.document, issuer.root)
 
@@ -119,7 +138,8 @@ def _of(holder: Resource, hosts: Sequence[str], own: Mapping[str, Any]) -> Itera
     for host in hosts:
         if host and not host.startswith("*") and not is_symbolic(host):
             is_made = holder.key[:2] not in (INGRESS, (CERTIFICATES, "Certificate"))
-            yield _Wanted(host, holder.key.namespace, holder.labels, own, holder.key if is_made else None)
+            in_place = holder.annotations.get(IN_PLACE) in ("true", True)
+            yield _Wanted(host, holder.key.namespace, holder.labels, own, holder.key if is_made else None, in_place)
 
 
 def _is_near(issuer: Resource, holder: Resource) -> bool:

@@ -17,9 +17,8 @@ spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: shop, port: 80}
 
 def test_digits_that_fill_a_page_are_cut_off_in_every_rule() -> None:
     messages = {finding.rule: finding.message for finding in policylint.open(DIGITS).lint().known}
-    assert {"GWP410", "GWP501", "GWP111"} <= messages.keys()
+    assert {"GWP501", "GWP111"} <= messages.keys()
     assert all(len(message) < 1_000 for message in messages.values())
-    assert '9…" no pod declares' in messages["GWP410"]
 
 
 def test_what_a_name_may_be_is_said_whole(tmp_path: Path) -> None:

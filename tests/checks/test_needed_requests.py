@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.checks.needs import IN_PLACE
 from tests import worlds
 from tests.checks.linting import GATEWAY, SERVICE, Said, lint, policy
 from tests.worlds import gateway_class
@@ -285,3 +286,72 @@ def test_challenges_behind_addresses_of_a_mesh(tmp_path: Path, rules: str, told:
     found = needed(tmp_path, ISTIO, GATEWAY, SERVICE, route("app"), ACME, certificate(), authorization(rules))
     assert len(found) == told
     assert all("lets in some addresses only" in each.message for each in found)
+
+
+def solved(by: str) -> str:
+    solvers = f"solvers: [{{http01: {{ingress: {{{by}}}}}}}]"
+    acme = f"acme: {{server: 'https://acme.example.org', privateKeySecretRef: {{name: acme}}, {solvers}}}"
+    return worlds.manifest("cert-manager.io/v1", "ClusterIssuer", "acme", body=f"spec: {{{acme}}}")
+
+
+def served(of_class: str, annotations: str = "") -> str:
+    path = "{path: /, pathType: Prefix, backend: {service: {name: checkout, port: {number: 8080}}}}"
+    rules = f"rules: [{{host: web.example.com, http: {{paths: [{path}]}}}}]"
+    body = f"spec: {{ingressClassName: {of_class}, tls: [{{hosts: [web.example.com], secretName: web}}], {rules}}}"
+    more = f"annotations: {{cert-manager.io/cluster-issuer: acme{annotations}}}"
+    return worlds.manifest("networking.k8s.io/v1", "Ingress", "web", "shop", body, more=more)
+
+
+def ingress_class(name: str, controller: str) -> str:
+    body = f"spec: {{controller: {controller}}}"
+    return worlds.manifest("networking.k8s.io/v1", "IngressClass", name, body=body)
+
+
+KONG = ingress_class("kong", "ingress-controllers.konghq.com/kong")
+OF_NGINX = ingress_class("nginx", "nginx.org/ingress-controller")
+KEYS = (
+    "configuration.konghq.com/v1",
+    "plugin: key-auth\nconfig: {}",
+    "annotations: {kubernetes.io/ingress.class: kong}",
+)
+EVERYWHERE = worlds.manifest(
+    KEYS[0], "KongClusterPlugin", "keys", "", KEYS[1], more=f"labels: {{global: 'true'}}, {KEYS[2]}"
+)
+THERE = worlds.manifest(KEYS[0], "KongPlugin", "keys", "shop", KEYS[1])
+SERVER = worlds.manifest(
+    "k8s.nginx.org/v1",
+    "VirtualServer",
+    "web",
+    "shop",
+    "spec: {host: web.example.com, tls: {secret: web}, upstreams: [{name: a, service: checkout, port: 8080}], "
+    "routes: [{path: /, action: {pass: a}}]}",
+)
+
+
+@pytest.mark.parametrize(
+    ("objects", "told"),
+    [
+        (
+            (KONG, solved("ingressClassName: kong"), served("kong"), EVERYWHERE),
+            "KongClusterPlugin keys asks for a login",
+        ),
+        ((KONG, solved("class: kong"), served("kong"), EVERYWHERE), "KongClusterPlugin keys asks for a login"),
+        ((KONG, solved("ingressClassName: kong"), certificate(), served("kong"), EVERYWHERE), "asks for a login"),
+        ((KONG, solved("ingressClassName: kong"), served("kong", ", konghq.com/plugins: keys"), THERE), ""),
+        ((KONG, solved("ingressClassName: other"), served("kong"), EVERYWHERE), ""),
+        (
+            (KONG, solved("ingressClassName: kong"), served("kong", f", {IN_PLACE}: 'true'"), EVERYWHERE),
+            "asks for a login",
+        ),
+        ((OF_NGINX, solved("ingressClassName: nginx"), served("nginx")), "for web.example.com are not answered"),
+        ((OF_NGINX, solved("ingressClassName: nginx"), certificate(), SERVER), "for web.example.com are not answered"),
+        ((OF_NGINX, solved("ingressClassName: nginx"), served("nginx", f", {IN_PLACE}: 'true'")), ""),
+        ((OF_NGINX, solved("name: web"), served("nginx")), ""),
+        ((ingress_class("nginx", "k8s.io/ingress-nginx"), solved("ingressClassName: nginx"), served("nginx")), ""),
+    ],
+)
+def test_challenges_that_an_ingress_of_their_own_answers(objects: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    """cert-manager pkg/issuer/acme/http/ingress.go: an Ingress of the solver's class with the path of the token; NGINX
+    Ingress Controller gives a host to its oldest Ingress or VirtualServer alone."""
+    found = needed(tmp_path, SERVICE, *objects)
+    assert [told in each.message for each in found] == [True] * bool(told)

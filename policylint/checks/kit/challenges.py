@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from policylint.checks.needs import IN_PLACE
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.namedtuple import NamedTuple
@@ -29,8 +30,6 @@ _SHOWING = ("HTTPS", "TLS")
 _CLASS = "kubernetes.io/ingress.class"
 _LATE = "9999-12-31T23:59:59Z"
 """When what is made for a challenge is created: after all that needs the certificate."""
-IN_PLACE = "acme.cert-manager.io/http01-edit-in-place"
-"""The annotation by which cert-manager answers challenges in the Ingress that bears it."""
 
 
 class Challenge(NamedTuple):

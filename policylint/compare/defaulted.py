@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from policylint.catalog.content import places
 from policylint.model import PolicyKind, ResourceKey, World, mapping
+from policylint.model.weakness import Weakness
 from policylint.schema.defaults import left_out
 from policylint.schema.known import Schemas
 
@@ -29,7 +31,23 @@ def filled_in(kind: PolicyKind, name: str, value: Any, world: World, policies: l
         for step in field.pointer:
             holder = holder[step]
         holder[field.field] = field.value
+    for weak in kind.weaker:
+        if weak.order and weak.unset is not None and weak.path.startswith(f"{name}."):
+            _unset(weak, name, filled)
     return filled
+
+
+def _unset(weak: Weakness, name: str, value: Any) -> None:
+    """State what the controller takes a field for that is left out, and the older one that it stands in place of."""
+    above, _, field = weak.path.partition(".")[2].rpartition(".")
+    alike = next((step for step in weak.order if weak.unset in step), ())
+    older = [each for each in alike if isinstance(each, bool)]
+    for _, holder in places(value, above, ()):
+        if isinstance(holder, dict):
+            holder.setdefault(field, weak.unset)
+            former = weak.instead.rpartition(".")[2]
+            if former and weak.instead == f"{name}.{above}.{former}" and older:
+                holder.setdefault(former, older[0])
 
 
 def _of_setting(world: World, key: ResourceKey, name: str) -> Mapping[str, Any]:

@@ -49,12 +49,13 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
 
 def _is_alike(kind: PolicyKind, name: str, before: Effective | None, after: Effective | None, sides: Sides) -> bool:
     """Tell whether a setting is the same on both sides with the defaults that either leaves out."""
-    filled = [
+    if before is None or after is None:
+        return False
+    was, now = (
         filled_in(kind, name, effective.spec.get(name), side.world, [each.policy for each in sources(effective, name)])
         for effective, side in ((before, sides.before), (after, sides.after))
-        if effective is not None
-    ]
-    return len(filled) == 2 and same_value(*filled, name)
+    )
+    return same_value(was, now, name)
 
 
 def _stands(given: Iterable[Responsible], sides: Sides) -> bool:

@@ -82,7 +82,7 @@ def _without_service(world: World) -> Iterator[DeadEnd]:
                     if key.kind == "Service" and _is_of_a_gateway(key, world):
                         continue
                     told.add(key)
-                    is_copy = mapping(value).get("mirror") is True or "mirrors" in pointer
+                    is_copy = mapping(value).get("mirror") is True
                     does = f"{'mirrors' if is_copy else 'sends'} requests to {key}, which is missing"
                     fix = f"name a {key.kind} that is there"
                     then = COPIES if is_copy else "these requests are answered with an error: 404, 502 or 503"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.releases import ReleasedProduct, Version, version
 from policylint.documents import Pointer, read
+from policylint.load.charts import values_of
 from policylint.load.configured import in_config_maps
 from policylint.model import Location, Resource, World, holds_variable, mapping, sequence, text, texts
 from policylint.model.resource import dotted, value_at
@@ -73,16 +74,14 @@ def in_force(product: ReleasedProduct, world: World) -> Iterator[tuple[Configura
     decides: values of its chart, its own kind or a text within a ConfigMap, what installs it, variables of its
     containers."""
     stands = product.configuration
-    holding = frozenset(texts(stands.get("charts")))
     paths = [
         tuple(filter(None, path.split("."))) for path in (*texts(stands.get("values")), *texts(stands.get("further")))
     ]
-    for name, chart in charts(product, world):
-        if name in holding and chart.values_at:
+    for chart in texts(stands.get("charts")):
+        for holder, values, is_whole in values_of(world, chart):
             for path in paths:
-                body = mapping(value_at(chart.values, path))
-                at = (*chart.values_at, *path)
-                yield Configuration(f"{chart.holder.key}", body, locating(chart.holder, at)), _is_whole(chart)
+                body = mapping(value_at(values, path))
+                yield Configuration(f"{holder.key}", body, partial(there, holder.name_location)), is_whole
     if kind := text(stands.get("kind")):
         for holder, body in in_config_maps(world, kind):
             yield Configuration(f"{kind} in {holder.key}", body, locating(holder)), not holds_variable(str(body))

@@ -33,7 +33,7 @@ _LONGEST_NAME = 100
 _KUSTOMIZE = "kustomize.config.k8s.io"
 _OF_FLUX = frozenset({("kustomize.toolkit.fluxcd.io", "Kustomization"), ("fluxcd.controlplane.io", "FluxInstance")})
 """Kinds that say that Flux writes objects."""
-KUBERNETES = Known({}, ManifestChecker({}, Fuel()), Fuel(), release="Kubernetes", lasting=True)
+KUBERNETES = Known({}, ManifestChecker({}, Fuel()), Fuel(), release="Kubernetes", lasting=True, exact=True)
 """What is the same for all objects, of whatever kind."""
 UNLESS = "refused, unless the cluster has another CRD"
 """What a refusal rests on that a shipped schema alone tells of."""

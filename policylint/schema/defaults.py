@@ -34,6 +34,9 @@ def left_out(
             yield from left_out(items, entry, (*pointer, index), listed=True)
     if not isinstance(value, dict):
         return
+    if values := mapping(schema.get("additionalProperties")):
+        for name, inner in value.items():
+            yield from left_out(values, inner, (*pointer, name), listed=listed)
     for field, inner in (schema.get("properties") or {}).items():
         if field in value:
             yield from left_out(inner, value[field], (*pointer, field), listed=listed)

@@ -168,7 +168,7 @@ def _violations(error: Any) -> Iterator[Violation]:
         label = f"this is {_kind_of(value)}, {named} is wanted"
         yield Violation("type", pointer, types, f"has {_kind_of(value)} in {path}, which takes {named}", label, value)
     elif keyword == "enum":
-        names = tuple(str(allowed) for allowed in wanted if allowed is not None)
+        names = tuple(str(allowed) for allowed in wanted if allowed not in (None, ""))
         yield Violation("enum", pointer, names, f"has {_quoted(value)} in {path}, which takes other values", "", value)
     elif keyword == "pattern":
         if stands_for_another(value) and has_form(filled_in(value), wanted):

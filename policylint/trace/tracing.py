@@ -274,7 +274,9 @@ class Tracer:
         if not request.gateway:
             keys = [key for key in keys if key.kind not in PUBLISHED] or keys  # these have addresses of their own
             if not keys:
-                but = next((f" ({each.sentence})" for each in self.simulation.refused.values()), "")
+                refused = [each.sentence for each in self.simulation.refused.values()]
+                but = f" ({refused[0] if len(refused) == 1 else f'the API server refuses {len(refused)} objects'})"
+                but = but if refused else ""
                 raise RequestError(f"there is no Gateway here{but}; --from WORKLOAD asks about mesh traffic")
             return keys
         from policylint.model.spelling import find

@@ -90,3 +90,32 @@ def test_no_row_tells_of_a_default(before: str, after: str, changed: bool) -> No
     [environment] = compare(pair_sides(was, now))
     told = [each.change for subject in environment.subjects for part in subject.parts for each in part.settings]
     assert ("changed" in told) == changed
+
+
+def alike(kind: str, group: str, version: str, name: str, one: Any, other: Any) -> bool:
+    known = load_catalog().get(group, kind)
+    assert known is not None
+    world = worlds.world(worlds.manifest(f"{group}/{version}", kind, "p", "shop"))
+    key = ResourceKey(group, kind, "shop", "p")
+    return same_value(*(filled_in(known, name, value, world, [key]) for value in (one, other)), name)
+
+
+@pytest.mark.parametrize(("stated", "expected"), [({"allNamespaces": False}, True), ({"allNamespaces": True}, False)])
+def test_defaults_of_entries_that_have_names(stated: dict[str, Any], expected: bool) -> None:
+    keys: dict[str, Any] = {"selector": {"matchLabels": {"a": "b"}}}
+    one, other = ({"authentication": {"keys": {"apiKey": each}}} for each in (keys, keys | stated))
+    assert alike("AuthPolicy", "kuadrant.io", "v1", "rules", one, other) == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({"optional": False}, True),
+        ({"mode": "RequireAndVerify"}, True),
+        ({"optional": True}, False),
+        ({"mode": "VerifyIfGiven"}, False),
+    ],
+)
+def test_what_the_controller_takes_a_field_for(stated: dict[str, Any], expected: bool) -> None:
+    one, other = ({"clientValidation": {"caCertificateRefs": [], **each}} for each in ({}, stated))
+    assert alike("ClientTrafficPolicy", "gateway.envoyproxy.io", "v1alpha1", "tls", one, other) == expected

@@ -84,15 +84,8 @@ def proxy(more: str) -> str:
     return manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", spec)
 
 
-MIRRORS = [
-    proxy(", mirror: true"),
-    traefik("TraefikService", f"mirroring: {{{WEB}, mirrors: [{{name: gone, port: 80}}]}}"),
-]
-
-
-@pytest.mark.parametrize("mirroring", MIRRORS)
-def test_copies_are_lost_in_silence_and_no_request_is(mirroring: str) -> None:
-    [(severity, message, label)] = told(mirroring)
+def test_copies_are_lost_in_silence_and_no_request_is() -> None:
+    [(severity, message, label)] = told(proxy(", mirror: true"))
     assert severity == "warning"
     assert message.endswith("mirrors requests to Service shop/gone, which is missing")
     assert label == "the copies are lost in silence"
@@ -105,3 +98,11 @@ SENDING = [proxy(""), traefik("TraefikService", "mirroring: {name: gone, port: 8
 def test_what_is_no_copy_is_an_error(sending: str) -> None:
     [(severity, message, _)] = told(sending)
     assert (severity, "sends requests to" in message) == ("error", True)
+
+
+def test_a_chain_of_middlewares_that_are_missing() -> None:
+    chain = "chain: {middlewares: [{name: gone}, {name: own}]}"
+    own = traefik("Middleware", "headers: {frameDeny: true}", "own")
+    assert [each[1] for each in told(traefik("Middleware", chain), own)] == [
+        "Middleware shop/web names Middleware shop/gone, which is missing"
+    ]

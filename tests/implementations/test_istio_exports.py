@@ -59,7 +59,7 @@ def virtual(gateways: str, field: str = "http", subset: str = "", exported: str 
 
 def told(*objects: str) -> list[Finding]:
     found = run(simulated(GATEWAY, CLIENT, *objects), select={"GWP415"})
-    return [each for each in found if "not shown" in each.message]
+    return [each for each in found if "not show" in each.message]
 
 
 @pytest.mark.parametrize("field", ["http", "tcp", "tls"])
@@ -94,3 +94,19 @@ def test_clients_in_the_mesh(exported: str, confidence: str) -> None:
 
 def test_one_of_several_readers_is_enough() -> None:
     assert not told(web("team"), virtual("gw, mesh"))
+
+
+def entry(exported: str, name: str = "api") -> str:
+    spec = (
+        f"hosts: [{HOST}], exportTo: [{exported}], resolution: DNS, ports: [{{number: 80, name: http, protocol: HTTP}}]"
+    )
+    return manifest(MESH, "ServiceEntry", name, "shop", f"spec: {{{spec}}}")
+
+
+@pytest.mark.parametrize(
+    ("exported", "shown"), [("'.'", False), ("shop", False), ("'*'", True), ("edge", True), ("", True)]
+)
+def test_a_host_that_an_entry_knows(exported: str, shown: bool) -> None:
+    found = told(entry(exported), virtual("gw"))
+    assert ["does not show to namespace edge" in each.message for each in found] == [True] * (not shown)
+    assert not told(entry("'.'"), entry("'*'", "other"), virtual("gw"))

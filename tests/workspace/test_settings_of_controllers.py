@@ -53,6 +53,17 @@ def release(chart: str, values: str, more: str = "") -> str:
     return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", chart, "system", spec)
 
 
+def by_k3s(configuration: str) -> str:
+    values = f"valuesContent: 'config: {{envoyGateway: {configuration}}}'"
+    return manifest(
+        "helm.cattle.io/v1",
+        "HelmChart",
+        "eg",
+        "kube-system",
+        f"spec: {{chart: oci://r.example/gateway-helm, {values}}}",
+    )
+
+
 def mesh(config: str, name: str = "istio") -> str:
     return manifest("v1", "ConfigMap", name, "istio-system", f"data:\n  mesh: |\n    {config}")
 
@@ -90,6 +101,8 @@ def test_every_setting_says_where_it_stands() -> None:
         ([release("gateway-helm", f"{{config: {{envoyGateway: {{{ON}}}}}}}")], None),
         ([release("gateway-helm", "{}", ", valuesFrom: [{kind: ConfigMap, name: more}]")], None),
         ([release("gateway-crds-helm", "{}")], None),
+        ([by_k3s("{logging: {}}")], 500),
+        ([by_k3s(f"{{{ON}}}")], None),
     ],
 )
 def test_backends_are_off_where_the_configuration_does_not_turn_them_on(

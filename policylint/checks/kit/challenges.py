@@ -104,7 +104,7 @@ def solving(issuer: Resource, name: str, challenge: Challenge) -> Iterator[Resou
     pod = {"containers": [{"name": "acmesolver", "ports": [{"containerPort": PORT}]}]}
     way: tuple[str, str, Mapping[str, Any]] = (_GATEWAY_API, "HTTPRoute", route)
     if challenge.solver is not None:
-        path = {"path": f"{CHALLENGE}token", "pathType": "Exact"}
+        path: dict[str, Any] = {"path": f"{CHALLENGE}token", "pathType": "Exact"}
         path |= {"backend": {"service": {"name": name, "port": {"number": PORT}}}}
         classes = {"ingressClassName": challenge.solver.get("ingressClassName")}
         rules = [{"host": challenge.host, "http": {"paths": [path]}}]

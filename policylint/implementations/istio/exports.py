@@ -22,17 +22,25 @@ _THEN = "proxies there know no such destination: these requests are answered wit
 def unshown(world: World) -> Iterator[DeadEnd]:
     """Yield the destinations that are shown to no namespace whose proxies a VirtualService is for."""
     services, rules = world.of_kind("", "Service"), world.of_kind(_GROUP, "DestinationRule")
-    if not any(each.annotations.get(EXPORT_TO) or each.spec.get("exportTo") for each in (*services, *rules)):
+    entries = world.of_kind(_GROUP, "ServiceEntry")
+    if not any(each.annotations.get(EXPORT_TO) or each.spec.get("exportTo") for each in (*services, *rules, *entries)):
         return
     for virtual in world.of_kind(_GROUP, "VirtualService"):
         readers = _readers(world, virtual)
         for destination, pointer in destinations(virtual) if readers else ():
             host, subset = text(destination.get("host")), text(destination.get("subset"))
             service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
-            if service is None or is_symbolic(host):
+            if is_symbolic(host):
                 continue
             there = f"namespace {min(readers)}, where its proxies are"
             ground = next(filter(None, readers.values()), "")
+            if service is None:
+                known = [entry for entry in entries if host in texts(entry.spec.get("hosts"))]
+                if known and not any(is_exported(entry, home) is not False for entry in known for home in readers):
+                    does = f"sends requests to {host}, which {known[0].key} does not show to {there}"
+                    fix = f"add {min(readers)} to `exportTo` of {known[0].key}, or leave it out"
+                    yield DeadEnd(virtual, (*pointer, "host"), does, fix, (known[0].key,), ground, _THEN)
+                continue
             if all(is_shown(service, reader) is False for reader in readers):
                 does = f"sends requests to {service.key}, which is not shown to {there}"
                 fix = f"add {min(readers)} to the annotation `{EXPORT_TO}` of {service.key}"

@@ -96,7 +96,8 @@ def _without_object(world: World) -> Iterator[DeadEnd]:
     for entry in objects_named():
         (group, _, kind), (of_group, _, wanted) = (text(entry[name]).rpartition("/") for name in ("kind", "names"))
         for resource in world.of_kind(group, kind):
-            for pointer, value in places(resource.spec, text(entry["at"]), ("spec",)):
+            written = (each for path in texts(entry["at"]) for each in places(resource.spec, path, ("spec",)))
+            for pointer, value in written:
                 stated = mapping(value)
                 around = mapping(value_at(resource.body, pointer[:-1]))
                 spelled = text(stated.get("name")) if stated else text(value)

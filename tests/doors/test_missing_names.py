@@ -7,9 +7,16 @@ connections), and projectcontour/contour, internal/dag/httpproxy_processor.go (m
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+
 import pytest
 
 from policylint.checks import run
+from policylint.doors.vendors import naming, objects_named
+from policylint.model import mapping, texts
+from policylint.schema.known import _listed, _shipped
+from tests.model.test_named_objects import below
 from tests.worlds import manifest, service, simulated
 
 WEB = "name: web, port: 80"
@@ -65,6 +72,8 @@ def test_transports_that_are_missing_make_no_router(kind: str, named: str) -> No
         f"weighted: {{services: [{{{WEB}, serversTransport: gone}}]}}",
         f"mirroring: {{{WEB}, serversTransport: gone}}",
         f"mirroring: {{{WEB}, mirrors: [{{{WEB}, serversTransport: gone}}]}}",
+        f"failover: {{service: {{{WEB}}}, fallback: {{{WEB}, serversTransport: gone}}}}",
+        f"highestRandomWeight: {{services: [{{{WEB}, serversTransport: gone}}]}}",
     ],
 )
 def test_transports_of_services_of_traefik(spec: str) -> None:
@@ -106,3 +115,30 @@ def test_a_chain_of_middlewares_that_are_missing() -> None:
     assert [each[1] for each in told(traefik("Middleware", chain), own)] == [
         "Middleware shop/web names Middleware shop/gone, which is missing"
     ]
+
+
+OTHERWISE: Mapping[str, str] = {
+    r"routes\.\*\.middlewares\.\*$": "doors/traefik.py, unrouted: it knows the group of Traefik 2, too",
+    r"tls\.store$": "the default one is used whatever stands there",
+    r"sticky\.cookie$": "the name of a cookie",
+}
+"""Fields of Traefik's objects that hold a name and are in neither list, with why."""
+
+
+def named_by_traefik() -> Iterator[tuple[str, str]]:
+    """Yield the kinds and fields of Traefik's shipped schemas that name a Service, or an object of Traefik."""
+    for kind in sorted(name.removesuffix(".json") for name in _listed("traefik.io") if name.endswith(".json")):
+        versions = list(_shipped("traefik.io", kind)["versions"].values())
+        spec = mapping(mapping(versions[-1].get("properties")).get("spec"))
+        for path, schema in below(spec):
+            is_named = "name" in mapping(schema.get("properties")) or path.endswith("serversTransport")
+            if path and is_named and not any(re.search(pattern, path) for pattern in OTHERWISE):
+                yield kind, path
+
+
+def test_each_name_in_an_object_of_traefik_is_in_one_of_the_lists() -> None:
+    known = {(f"{group}/{kind}", path) for (group, kind), paths, _ in naming() for path in paths}
+    known |= {(str(entry["kind"]), path) for entry in objects_named() for path in texts(entry["at"])}
+    found = list(named_by_traefik())
+    assert len(found) > 25
+    assert [each for each in found if (f"traefik.io/{each[0]}", each[1]) not in known] == []

@@ -96,20 +96,23 @@ def in_force(product: ReleasedProduct, world: World) -> Iterator[tuple[Configura
             if isinstance(held, str) and holder.key.name.partition("-")[0] == within.get("name"):
                 for document in read(held.encode(), holder.document.file).documents[:1]:
                     yield Configuration(f"{holder.key}", mapping(document.value), locating(holder)), False
-    for workload, variables in _variables(product, world):
-        yield Configuration(f"{workload.key}", variables, locating(workload)), False
+    for workload, variables, is_whole in _variables(product, world):
+        yield Configuration(f"{workload.key}", variables, locating(workload)), is_whole
 
 
-def _variables(product: ReleasedProduct, world: World) -> Iterator[tuple[Resource, dict[str, Any]]]:
-    """Yield the variables that the containers of a product's controller are given by their values."""
+def _variables(product: ReleasedProduct, world: World) -> Iterator[tuple[Resource, dict[str, Any], bool]]:
+    """Yield the variables that the containers of a product's controller are given by their values, and whether there
+    are no others but those of the pod itself."""
     images = tuple(texts(product.found.get("images")))
     for workload in world.of_kind("apps", "Deployment"):
         for container in map(mapping, sequence(value_at(workload.spec, ("template", "spec", "containers")))):
             image = text(container.get("image")).partition("@")[0]
             repository = image.rpartition(":")[0] if ":" in image.rpartition("/")[2] else image
             if images and repository.endswith(images):
-                listed = map(mapping, sequence(container.get("env")))
-                yield workload, {text(each.get("name")): each["value"] for each in listed if "value" in each}
+                listed = [mapping(each) for each in sequence(container.get("env"))]
+                own = all("value" in each or "fieldRef" in mapping(each.get("valueFrom")) for each in listed)
+                is_whole = own and not container.get("envFrom") and not workload.provisional
+                yield workload, {text(each.get("name")): each["value"] for each in listed if "value" in each}, is_whole
 
 
 def settings(

@@ -124,14 +124,15 @@ def present(world: World, catalog: Catalog) -> Iterator[ReleasedProduct]:
 
 
 def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release: Version | None) -> dict[str, Any]:
-    """Return the settings of a controller as its configurations state them; where the release is known, and not all
-    values of its chart are, the rest are its defaults of no release, since what is not seen may say otherwise."""
+    """Return the settings of a controller as its configurations state them; where the release is known, and none of
+    these is whole, the rest are its defaults of no release, since what is not seen may say otherwise."""
     from policylint.render.controllers import are_values_seen, in_force, settings
 
-    known = catalog.known_settings(product.name)
-    is_open = release is not None and not are_values_seen(product, world)
+    known, found = catalog.known_settings(product.name), list(in_force(product, world))
+    is_seen = are_values_seen(product, world) or any(is_whole for _, is_whole in found)
+    is_open = release is not None and not is_seen
     unseen = {name: setting.default for name, setting in known.items()} if is_open else {}
-    return unseen | settings(product, release, in_force(product, world), known)
+    return unseen | settings(product, release, found, known)
 
 
 def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ...]:

@@ -176,6 +176,24 @@ def test_the_mesh_is_as_its_configuration_says(stated: str, name: str, value: ob
     assert settled(simulation, "istio", name) == value
 
 
+@pytest.mark.parametrize(
+    ("variables", "is_on"),
+    [
+        ("", False),
+        ("{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}", False),
+        ("{name: A, valueFrom: {configMapKeyRef: {name: a, key: b}}}", True),
+        ("{name: PILOT_ENABLE_ALPHA_GATEWAY_API, value: 'true'}", True),
+    ],
+)
+def test_what_is_off_by_default_is_off_where_all_variables_were_seen(
+    variables: str, is_on: bool, tmp_path: Path
+) -> None:
+    """The image tells the release, and with it the defaults, unless a variable may come from elsewhere."""
+    edge = gateway_class("any", "istio.io/gateway-controller")
+    simulation = worlds.opened(tmp_path, edge, gateway(), istiod(variables))
+    assert settled(simulation, "istio", "alphaGatewayApi") == is_on
+
+
 def test_configurations_that_differ_say_nothing(tmp_path: Path) -> None:
     both = (mesh("trustDomain: a.example", "istio-a"), mesh("trustDomain: b.example", "istio-b"))
     simulation = worlds.opened(tmp_path, gateway_class("any", "istio.io/gateway-controller"), *both)

@@ -17,6 +17,7 @@ from policylint.compare.change import Comparison, EnvironmentChange, FindingChan
 from policylint.compare.connections import connection_changes
 from policylint.compare.contexts import changed_contexts
 from policylint.compare.creation_order import with_ages, with_reasons
+from policylint.compare.defaulted import with_defaults
 from policylint.compare.failures import with_failures
 from policylint.compare.findings import changed_lines, finding_changes, on_changed_lines, with_moot
 from policylint.compare.objects import changed_keys, object_changes
@@ -45,6 +46,7 @@ def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> lis
         catalog = (old.get(name) or new[name]).catalog
         left = old.get(name) or simulate(World(name, ()), catalog)
         right = new.get(name) or simulate(World(name, ()), catalog)
+        left, right = with_defaults(left, right)
         if (name in old and name in new) or left.world.resources or right.world.resources:
             pairing = Pairing(left, right)
             aged = Sides(left, with_ages(right, pairing.new), pairing)

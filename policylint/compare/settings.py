@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from policylint.checks.kit.locations import target_at
 from policylint.compare.change import Responsible, SettingChange, SettingChangeKind
-from policylint.compare.defaulted import filled_in
 from policylint.compare.pairing import Sides
 from policylint.compare.protection.spec import weakenings
 from policylint.compare.sameness import same_value
@@ -35,7 +34,7 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
         else:
             change: SettingChangeKind = "unchanged"
             former = {sides.pairing.key(source.policy) for source in sources_before}
-            if not same_value(old_value, new_value, name) and not _is_alike(kind, name, before, after, sides):
+            if not same_value(old_value, new_value, name):
                 change = "changed"
             elif former != {source.policy for source in sources_after}:
                 change = "moved"
@@ -45,17 +44,6 @@ def settings(kind: PolicyKind, before: Effective | None, after: Effective | None
             )
     changes.sort(key=lambda change: (ORDER.index(change.change), change.name))
     return changes
-
-
-def _is_alike(kind: PolicyKind, name: str, before: Effective | None, after: Effective | None, sides: Sides) -> bool:
-    """Tell whether a setting is the same on both sides with the defaults that either leaves out."""
-    if before is None or after is None:
-        return False
-    was, now = (
-        filled_in(kind, name, effective.spec.get(name), side.world, [each.policy for each in sources(effective, name)])
-        for effective, side in ((before, sides.before), (after, sides.after))
-    )
-    return same_value(was, now, name)
 
 
 def _stands(given: Iterable[Responsible], sides: Sides) -> bool:

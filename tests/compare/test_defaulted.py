@@ -15,8 +15,8 @@ from policylint.catalog.kinds import load_catalog
 from policylint.compare import compare, pair_sides
 from policylint.compare.defaulted import filled_in
 from policylint.compare.sameness import same_value
-from policylint.model import PolicyKind, ResourceKey, mapping
-from policylint.schema.known import _listed, _shipped
+from policylint.model import PolicyKind, mapping
+from policylint.schema.known import Schemas, _listed, _shipped
 from tests import worlds
 from tests.model.test_named_objects import below
 from tests.worlds import gateway, gateway_class, policy, route, service
@@ -61,16 +61,23 @@ def test_the_defaults_are_many_and_of_many_kinds() -> None:
     assert len({kind.kind for kind, *_ in defaults()}) > 8
 
 
+def alike(kind: PolicyKind, version: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    filled = []
+    for spec in (one, other):
+        world = worlds.world(worlds.manifest(f"{kind.group}/{version}", kind.kind, "p", "shop"))
+        (written,) = world.resources.values()
+        schemas = Schemas(world.definitions, world.is_deployed)
+        filled.append(filled_in(kind, written.replaced(body={**written.body, "spec": spec}), schemas))
+    return same_value(*filled)
+
+
 def test_each_default_is_the_same_stated_or_left_out() -> None:
     for kind, version, name, path, default in defaults():
-        key = ResourceKey(kind.group, kind.kind, "shop", "p")
         holder = path.rpartition(".")[0]
-        apart = [stated(path, default), stated(holder, {}) if holder else {}]
-        world = worlds.world(worlds.manifest(f"{kind.group}/{version}", kind.kind, "p", "shop"))
-        told, silent = (filled_in(kind, name, value, world, [key]) for value in apart)
-        assert same_value(told, silent, name), f"{kind.kind} {name}.{path}"
+        told, silent = ({name: each} for each in (stated(path, default), stated(holder, {}) if holder else {}))
+        assert alike(kind, version, told, silent), f"{kind.kind} {name}.{path}"
         other = {"a": 1} if isinstance(default, dict) else [default] if not isinstance(default, list) else "a"
-        assert not same_value(filled_in(kind, name, stated(path, other), world, [key]), silent, name)
+        assert not alike(kind, version, {name: stated(path, other)}, silent)
 
 
 @pytest.mark.parametrize(
@@ -92,23 +99,21 @@ def test_no_row_tells_of_a_default(before: str, after: str, changed: bool) -> No
     assert ("changed" in told) == changed
 
 
-def alike(kind: str, group: str, version: str, name: str, one: Any, other: Any) -> bool:
-    known = load_catalog().get(group, kind)
-    assert known is not None
-    world = worlds.world(worlds.manifest(f"{group}/{version}", kind, "p", "shop"))
-    key = ResourceKey(group, kind, "shop", "p")
-    return same_value(*(filled_in(known, name, value, world, [key]) for value in (one, other)), name)
+def known(group: str, kind: str) -> PolicyKind:
+    found = load_catalog().get(group, kind)
+    assert found is not None
+    return found
 
 
-@pytest.mark.parametrize(("stated", "expected"), [({"allNamespaces": False}, True), ({"allNamespaces": True}, False)])
-def test_defaults_of_entries_that_have_names(stated: dict[str, Any], expected: bool) -> None:
+@pytest.mark.parametrize(("more", "expected"), [({"allNamespaces": False}, True), ({"allNamespaces": True}, False)])
+def test_defaults_of_entries_that_have_names(more: dict[str, Any], expected: bool) -> None:
     keys: dict[str, Any] = {"selector": {"matchLabels": {"a": "b"}}}
-    one, other = ({"authentication": {"keys": {"apiKey": each}}} for each in (keys, keys | stated))
-    assert alike("AuthPolicy", "kuadrant.io", "v1", "rules", one, other) == expected
+    one, other = ({"rules": {"authentication": {"keys": {"apiKey": each}}}} for each in (keys, keys | more))
+    assert alike(known("kuadrant.io", "AuthPolicy"), "v1", one, other) == expected
 
 
 @pytest.mark.parametrize(
-    ("stated", "expected"),
+    ("more", "expected"),
     [
         ({"optional": False}, True),
         ({"mode": "RequireAndVerify"}, True),
@@ -116,6 +121,6 @@ def test_defaults_of_entries_that_have_names(stated: dict[str, Any], expected: b
         ({"mode": "VerifyIfGiven"}, False),
     ],
 )
-def test_what_the_controller_takes_a_field_for(stated: dict[str, Any], expected: bool) -> None:
-    one, other = ({"clientValidation": {"caCertificateRefs": [], **each}} for each in ({}, stated))
-    assert alike("ClientTrafficPolicy", "gateway.envoyproxy.io", "v1alpha1", "tls", one, other) == expected
+def test_what_the_controller_takes_a_field_for(more: dict[str, Any], expected: bool) -> None:
+    one, other = ({"tls": {"clientValidation": {"caCertificateRefs": [], **each}}} for each in ({}, more))
+    assert alike(known("gateway.envoyproxy.io", "ClientTrafficPolicy"), "v1alpha1", one, other) == expected

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from policylint.checks import run
-from policylint.model import Finding
+from policylint.model import Finding, mapping
+from policylint.schema.known import _listed, _shipped
 from tests.worlds import manifest, simulated
 
 MESH = "networking.istio.io/v1"
@@ -110,3 +111,16 @@ def test_a_host_that_an_entry_knows(exported: str, shown: bool) -> None:
     found = told(entry(exported), virtual("gw"))
     assert ["does not show to namespace edge" in each.message for each in found] == [True] * (not shown)
     assert not told(entry("'.'"), entry("'*'", "other"), virtual("gw"))
+
+
+def test_every_kind_that_has_such_a_field_is_one_of_these() -> None:
+    """Whoever gives another kind an `exportTo` asks here as well: these are looked at by what sends requests to them,
+    a VirtualService by its Gateways (doors/istio.py, hidden)."""
+    kinds = [name.removesuffix(".json") for name in _listed("networking.istio.io") if name.endswith(".json")]
+    having = set()
+    for kind in kinds:
+        versions = _shipped("networking.istio.io", kind)["versions"].values()
+        latest = next(each for each in reversed(versions) if not isinstance(each, str))
+        spec = mapping(mapping(latest.get("properties")).get("spec"))
+        having |= {kind} if "exportTo" in mapping(spec.get("properties")) else set()
+    assert having == {"DestinationRule", "ServiceEntry", "VirtualService"}

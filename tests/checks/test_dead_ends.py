@@ -42,6 +42,7 @@ def found(root: Path, text: str, rule: str) -> list[str]:
         ("istio.io/gateway-controller", "", "HTTPS", ["error certain"]),
         (ENVOY, "cert-manager.io/cluster-issuer: letsencrypt", "HTTPS", ["error certain"]),
         ("networking.gke.io/gateway", "networking.gke.io/certmap: edge", "HTTPS", []),
+        ("konghq.com/kic-gateway-controller", "a: b", "HTTPS", []),  # its own certificate
         ("gateway.k8s.aws/alb", "", "HTTPS", []),
         ("application-networking.k8s.aws/gateway-api-controller", "", "HTTPS", []),
         ("gateway.example.com/controller", "", "HTTPS", ["note unknown"]),

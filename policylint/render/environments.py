@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policylint.budget import Budget, Cut
@@ -23,6 +24,7 @@ from policylint.render.compared import compared
 from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
 from policylint.render.flux.roots import cluster_roots, outermost
+from policylint.render.flux.unbuilt import HasPart, Unbuilt
 from policylint.render.journal import WITHOUT_HELM, Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
@@ -62,6 +64,7 @@ class Environment(NamedTuple):
         alternative_of, is_piece: see `Deployed`.
         charts: the directories of the charts that something installs in some environment.
         by_deployer: whether Flux, Argo CD or the configuration alone say what is deployed.
+        unbuilt: returns its objects, where nobody asks about it and it was not built; None where they are here.
     """
 
     name: str
@@ -78,6 +81,11 @@ class Environment(NamedTuple):
     is_piece: bool
     charts: frozenset[str] = frozenset()
     by_deployer: bool = False
+    unbuilt: Callable[[], list[Resource]] | None = None
+
+    def objects(self) -> list[Resource]:
+        """Return its objects, also where it was not built."""
+        return self.resources if self.unbuilt is None else self.unbuilt()
 
 
 def environments(
@@ -93,6 +101,7 @@ def environments(
     rendered: str = "",
     alternatives: bool = True,
     leftovers: bool = True,
+    has_part: HasPart | None = None,
 ) -> list[Environment]:
     """Return the environments of what was read, sorted by name; none where nothing says what is deployed where.
 
@@ -109,6 +118,7 @@ def environments(
         rendered: the directory of charts that were rendered before; "" for none.
         alternatives: whether plain directories that write the same objects exclude each other.
         leftovers: whether what Flux or Argo CD leave over is arranged as if they were not there, where it is more.
+        has_part: which clusters are asked about; the others are only built where what these are hangs on it.
     """
     tree = Tree(source, loaded, cluster_scoped, shared, budget, rendered)
     unread = frozenset((document.api_version.rpartition("/")[0], document.kind) for document in loaded.unread)
@@ -121,10 +131,16 @@ def environments(
     kustomizer = Kustomizer(tree, cluster_scoped, unread, own, charts)
     patches = patch_files(loaded.documents) | compared(source, loaded)
     groups = policy_groups | {GATEWAY_GROUP}
+    unbuilt = Unbuilt(None if programs or helm or rendered or charts is not None else has_part)
     clusters, others, by_deployer = (
         (_stated(tree, kustomizer, stated), set(), True)
         if stated
-        else _deployed(tree, kustomizer, charts, patches, groups, alternatives=alternatives, leftovers=leftovers)
+        else _deployed(
+            *(tree, kustomizer, charts, patches, groups, unbuilt),
+            (tree.path_of(problem.file) for problem in loaded.problems if problem.code == YAML_SYNTAX),
+            alternatives=alternatives,
+            leftovers=leftovers,
+        )
     )
     if not clusters:
         tree.budget.cut = tree.budget.cut or tree.placing.cut
@@ -144,9 +160,12 @@ def environments(
     for name, deployed in sorted(clusters.items()):
         elsewhere = reached - deployed.reached
         met = [problem for problem in problems if tree.path_of(problem.file) not in elsewhere]
-        known.append(
-            _environment(name, deployed, tree, charts, orphans, roots, met, left_out, groups, stopped[name], by_hand)
-        )
+        about = (tree, charts, orphans, roots, met, left_out, groups)
+        environment = _environment(name, deployed, *about, stopped[name], by_hand)
+        maker = unbuilt.maker(name)
+        if maker is not None:
+            environment = environment._replace(unbuilt=cache(partial(_objects_of, name, maker, about)))
+        known.append(environment)
     known = [each._replace(by_deployer=by_deployer) for each in _with_alternatives(known)]
     cut = tree.budget.cut = tree.budget.cut or tree.placing.cut
     return known if cut is None else [_incomplete(environment, cut) for environment in known]
@@ -189,6 +208,8 @@ def _deployed(
     charts: Charts | None,
     patches: frozenset[str],
     groups: frozenset[str],
+    unbuilt: Unbuilt,
+    unreadable: Iterable[str],
     *,
     alternatives: bool,
     leftovers: bool,
@@ -204,17 +225,15 @@ def _deployed(
     roots, others = cluster_roots(tree, kustomizer)
     if roots:
         others.update(path.rpartition("/")[0] for path, document in tree.all_documents() if _is_application(document))
-        clusters = {
-            root.name: Cluster(tree, kustomizer, root.prefix, root.name).deploy(root.directories, root.syncs)
-            for root in roots
-        }
+        clusters = {root.name: unbuilt.deployed(tree, kustomizer, root) for root in roots}
+        unbuilt.settle(clusters, unreadable)
     else:
         clusters = Argo(tree, kustomizer, charts).deploy()
     if not clusters:
         return overlays(tree, kustomizer, patches, evidence), others, False
     if not leftovers:
         return clusters, others, True
-    arranged = left_over(tree, clusters, kustomizer, patches, groups, evidence)
+    arranged = left_over(tree, clusters, kustomizer, patches, groups, evidence, unbuilt)
     is_alone = arranged.keys() == clusters.keys() and all(arranged[name] is clusters[name] for name in clusters)
     return arranged, others, is_alone
 
@@ -324,6 +343,13 @@ def _environment(
         deployed.is_piece,
         frozenset() if charts is None else charts.installed,
     )
+
+
+def _objects_of(
+    name: str, maker: Callable[[], Deployed], about: tuple[Any, Any, Any, Any, Any, Any, Any]
+) -> list[Resource]:
+    """Return the objects of a cluster that is built late."""
+    return _environment(name, maker(), *about, Stops([], (), {}), ()).resources
 
 
 def without_repeats(resources: Iterable[Resource]) -> Iterator[Resource]:

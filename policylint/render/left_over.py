@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from policylint.load.objects import is_kustomization_file
 from policylint.model.kinds import WAYS_IN
 from policylint.render.flux.deployment import Deployed
+from policylint.render.flux.unbuilt import Unbuilt
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.overlays import IsSubject, overlays
 from policylint.render.provenance import Manifest, identity, manifests_of
@@ -29,11 +30,12 @@ MAKERS = frozenset(
 
 def left_over(
     tree: Tree,
-    clusters: Mapping[str, Deployed],
+    clusters: dict[str, Deployed],
     kustomizer: Kustomizer,
     patches: frozenset[str],
     groups: frozenset[str],
     is_subject: IsSubject | None,
+    unbuilt: Unbuilt,
 ) -> dict[str, Deployed]:
     """Return clusters with the environments of what they leave over, where that is more than they take in.
 
@@ -45,13 +47,13 @@ def left_over(
         patches: files, as shown, that hold patches and are no objects.
         groups: Gateway API's and those of policies.
         is_subject: see `overlays`.
+        unbuilt: those of the clusters that were not built, which are where it hangs on them.
     """
     reached = frozenset[str]().union(*(deployed.reached for deployed in clusters.values()))
     objects = list(_remaining(tree, reached, patches)) if clusters else []
     if not any(each.group in groups for each in objects):
         return dict(clusters)
-    taken_in = [each for deployed in clusters.values() for each in deployed.manifests]
-    if len(_counted(objects, groups)) <= len(_counted(taken_in, groups)) or any(map(_may_take_in, clusters.values())):
+    if _is_less(objects, clusters, groups) or (unbuilt.build(clusters) and _is_less(objects, clusters, groups)):
         return dict(clusters)
     others = overlays(tree, kustomizer, patches, is_subject, reached)
     if len(clusters) == 1 and others:
@@ -62,6 +64,13 @@ def left_over(
                 deployed.add(cluster)
             return others if len(others) > 1 else dict.fromkeys(clusters, *others.values())
     return {**clusters, **{f"{name}-beside" if name in clusters else name: each for name, each in others.items()}}
+
+
+def _is_less(objects: Iterable[Manifest], clusters: Mapping[str, Deployed], groups: frozenset[str]) -> bool:
+    """Return whether clusters take in as much as they leave, or may."""
+    taken_in = [each for deployed in clusters.values() for each in deployed.manifests]
+    is_more = len(_counted(objects, groups)) > len(_counted(taken_in, groups))
+    return not is_more or any(map(_may_take_in, clusters.values()))
 
 
 def _remaining(tree: Tree, reached: Collection[str], patches: frozenset[str]) -> Iterator[Manifest]:

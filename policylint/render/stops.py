@@ -74,7 +74,7 @@ def stops(
         first, all_notes, broken_files = told[name] = set(), set(), set()
         for build in deployed.builds:
             failing = [failure.note for failure in build.failures if not failure.lacking or failure.lacking in absent]
-            broken = [shown for path, shown in unreadable.items() if _is_reached(path, build.reached)]
+            broken = [shown for path, shown in unreadable.items() if is_reached(path, build.reached)]
             all_notes.update(failing)
             # One of a kind is enough for a file: kustomize stops at the first.
             for note in {(note.location.file, note.code): note for note in reversed(failing)}.values():
@@ -102,7 +102,8 @@ def explains(note: Note) -> bool:
     return note.rule == STOPPED and (note.code != REFUSED or bool(note.help))
 
 
-def _is_reached(path: str, reached: Collection[str]) -> bool:
+def is_reached(path: str, reached: Collection[str]) -> bool:
+    """Return whether a build reads a file."""
     return path in reached or (is_kustomization_path(path) and path.rpartition("/")[0] in reached)
 
 

@@ -38,7 +38,7 @@ def shared_by(
     @cache
     def others() -> Sequence[tuple[str, Mapping[ResourceKey, str]]]:
         return [
-            (each.name, {resource.key: resource.document.file for resource in each.resources})
+            (each.name, {resource.key: resource.document.file for resource in each.objects()})
             for each in known
             if each.name != name
         ]

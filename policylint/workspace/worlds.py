@@ -45,6 +45,7 @@ from policylint.workspace.templates import Templates
 if TYPE_CHECKING:
     from policylint.budget import Cut
     from policylint.render.environments import Environment
+    from policylint.render.flux.unbuilt import HasPart
     from policylint.render.lone_charts import LoneChart
     from policylint.render.programs import Programs
     from policylint.render.scripts import Scripts
@@ -167,6 +168,7 @@ class ReadTree(NamedTuple):
                 rendered=charts,
                 alternatives=alternatives,
                 leftovers=leftovers,
+                has_part=None if self.source.skipped.get(HELM_CHART) else self._asks_about(scope),
             )
         except NOT_OURS:
             raise
@@ -240,12 +242,16 @@ class ReadTree(NamedTuple):
     def _may_have_part(self, scope: ReportScope | None, environment: Environment) -> bool:
         """Tell whether an environment may have a part in a scope, before a world is made of it: most of the clusters of
         a large repository have none."""
-        if scope is None or self.snapshot is not None:
-            return True
+        asks_about = self._asks_about(scope)
         files = {resource.document.file for resource in environment.resources}
-        if self.given.written is not None:
-            files.add(self.given.written.file)
-        return scope.has_part(environment.entries, files)
+        return asks_about is None or asks_about(environment.entries, files)
+
+    def _asks_about(self, scope: ReportScope | None) -> HasPart | None:
+        """Return what tells which environments may have a part in a scope; None where all have one."""
+        if scope is None or self.snapshot is not None:
+            return None
+        stated = [] if self.given.written is None else [self.given.written.file]
+        return lambda entries, files: scope.has_part(entries, {*files, *stated})
 
     def as_written(
         self,

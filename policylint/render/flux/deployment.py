@@ -7,7 +7,7 @@ without, builds it, and fills in variables; so does this module.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.budget import Budget, size_of
@@ -24,6 +24,7 @@ from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.metadata import add_metadata
 from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.kustomize.refusals import is_commented_out
+from policylint.render.kustomize.skimming import NotSkimmedError, Skimmer
 from policylint.render.provenance import Manifest, Provenance, entries
 from policylint.render.tree import Tree, directories_above, inside, join
 
@@ -139,9 +140,24 @@ class Cluster:
             subdirectory only).
         name: what the cluster is called: the value of a variable in a path that nothing fills in, where a directory is
             called so.
+        skimmer: returns what skims the kustomizations of a tree: directories are not built of which nothing but what is
+            read for them matters to the walk. None where all are.
+
+    Attributes:
+        skimmed: the files in which objects may be written that were not built for that.
     """
 
-    def __init__(self, tree: Tree, kustomizer: Kustomizer, prefix: str = "", name: str = "") -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        kustomizer: Kustomizer,
+        prefix: str = "",
+        name: str = "",
+        skimmer: Callable[[Tree], Skimmer] | None = None,
+    ) -> None:
+        self._skimmer = skimmer
+        self.skimmed: set[str] = set()
+        self._skimmed_maps = False
         self._tree = tree
         self._name = name
         self._sources = FluxSources(kustomizer, prefix)
@@ -222,6 +238,8 @@ class Cluster:
 
     def _take(self, directory: str, kustomization: Kustomization, namespace: str, owner: Manifest | None) -> None:
         """Build a directory, add what it holds and queue the Kustomizations in it."""
+        if self._skim(directory, kustomization, owner):
+            return
         built = self._sources.kustomizer(owner).build(directory, kustomization)
         self._budget.spend(_FOR_AN_OBJECT * len(built.manifests) + len(built.reached) + built.journal.size)
         self._journal.add(built.journal)
@@ -248,6 +266,21 @@ class Cluster:
             self._add(built_manifest, namespace)
             for manifest in applied(expanded(built_manifest, self._journal, self._budget), self._journal, namespace):
                 self._add(manifest, namespace)
+
+    def _skim(self, directory: str, kustomization: Kustomization, owner: Manifest | None) -> bool:
+        """Take down what a directory deploys without building it; return whether that is asked for and possible."""
+        if self._skimmer is None:
+            return False
+        try:
+            reached = self._skimmer(self._sources.kustomizer(owner).tree).of(directory, kustomization[0])
+        except NotSkimmedError:
+            return False
+        self._deployed.reach(directory, reached.paths)
+        if owner is not None:
+            self._deployed.reach(self._tree.path_of(owner.file), (directory,))
+        self.skimmed |= reached.paths | reached.beside
+        self._skimmed_maps |= reached.maps
+        return True
 
     def _pin(self, owner: Manifest, manifests: list[Manifest]) -> None:
         """Leave open what is deployed as it is at another revision."""
@@ -380,6 +413,8 @@ class Cluster:
         return self._keys[name]
 
     def _config_map(self, name: str, namespace: str) -> Any:
+        if self._skimmed_maps:
+            raise NotSkimmedError
         known = self._config_maps.get((namespace, name))
         if known is not None:
             return known.body

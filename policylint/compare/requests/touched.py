@@ -10,7 +10,6 @@ from policylint.compare.pairing import Sides
 from policylint.compare.requests.named import naming
 from policylint.doors import PUBLISHED
 from policylint.doors.peculiar import READING
-from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Resource, ResourceKey, texts
 from policylint.model.hosts import names_service
 from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
@@ -19,7 +18,6 @@ from policylint.network.kinds import KINDS, has_policies
 from policylint.network.universe import is_unplaced
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods
 from policylint.reach.inside import called_inside, entries_of
-from policylint.topology.hostnames import covers
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
 from policylint.trace.hosts import is_exact, serves
@@ -81,7 +79,6 @@ def touched_entries(
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
         called = _services(tracer, side, asks=asks) if inside else ()
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in called}
-    _spread(named, {sides.pairing.key(key) for key in _choosing(tracers[0])} | _choosing(tracers[1]))
     _place_unseen(named, served)
     for door in served[0].keys() & served[1].keys():
         # for whatever reason one side alone serves it; what waits for a Gateway that was not seen is served by nobody
@@ -104,28 +101,6 @@ def touched_entries(
                 yield entry, entry
     for entry in _inside(sides, tracers, services):
         yield entry, entry
-
-
-def _choosing(tracer: Tracer) -> set[ResourceKey]:
-    """Return the Gateways at which what acts on a request is chosen by what it is for, whichever listener takes it."""
-    simulation = tracer.simulation
-    found: set[ResourceKey] = set()
-    for name in {group.kind.implementation for group in simulation.groups}:
-        choosing = implementation(name).choosing(simulation.groups, simulation.topology)
-        found.update(() if choosing is None else choosing.gateways)
-    return found
-
-
-def _spread(named: dict[Door, dict[str, bool]], gateways: Collection[ResourceKey]) -> None:
-    """Let what is touched at one door of some Gateways be touched at all of them: a change of a route may take from the
-    requests of another one what acts on them."""
-    for gateway in gateways:
-        doors_of = [patterns for door, patterns in named.items() if door[0] == gateway]
-        hit = {hostname for patterns in doors_of for hostname, is_hit in patterns.items() if is_hit}
-        for patterns in doors_of:
-            for hostname in patterns:
-                if any(covers(each, hostname) or covers(hostname, each) for each in hit):
-                    patterns[hostname] = True
 
 
 def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[ResourceKey, str, int | None]]:
@@ -245,6 +220,10 @@ def _touched(
         elif _matters_nearby(sides, key, asks=asks):
             namespaces.add(key.namespace)
             whole_mesh = whole_mesh or tracer.admissions.is_of_whole_mesh(key)
+    for group, moved in zip(simulation.groups, simulation.acting.groups, strict=True):
+        # a filter that looks at hosts and paths alone makes it act on requests of other routes, or on some of them
+        if moved is not group and any(each.key in keys or each.node.key in keys for each in group.effective.stack):
+            keys.update(moved.routes())
     acting = [binding for binding in simulation.bindings if binding.wanted in keys]
     keys.update(key for binding in acting for key in (binding.holder.key, binding.node.key))
     files = [key for key in keys if key[:2] in _FILES]

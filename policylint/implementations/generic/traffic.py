@@ -55,14 +55,10 @@ class Choosing(Protocol):
     Attributes:
         why: why it is not known which, where it is not.
         among: those among which it chooses; all others act wherever they are on a path.
-        gateways: whose requests it looks at, whichever listener and route take them.
     """
 
     why: str
     among: frozenset[int]
-
-    @property
-    def gateways(self) -> Iterable[ResourceKey]: ...
 
     def chosen(
         self, gateway: ResourceKey, listener: Node, rule: Node, message: RequestFacts

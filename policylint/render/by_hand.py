@@ -8,7 +8,7 @@ pushes a directory as the artifact that a cluster then pulls. And a Makefile ins
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from policylint.documents.written import WrittenDocument, written
 from policylint.model import GATEWAY_GROUP, is_symbolic
@@ -130,6 +130,7 @@ _INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
 _DECLARES = r"(?m)^[ \t]*(?:(?:export|declare|readonly|local|typeset)[ \t]+(?:-\w+[ \t]+)*)?"
 """What may stand before the name of a variable that a line of a script or Makefile assigns."""
 _PATHS_ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?((?:\$[({]\w+[)}]/)?[\w./-]*\w)[\"']?[ \t]*$")
+_YAML_ASSIGNED = Pattern(_DECLARES + r"\w+[ \t]*[:?]?=[ \t]*[\"']?([^\s\"']+/[\w.-]+\.ya?ml)[\"']?[ \t]*$")
 _DEEPEST = 3
 """Variables that stand for variables, and how often."""
 _ASSIGNED = Pattern(_DECLARES + r"(\w+)[ \t]*[:?]?=[ \t]*[\"']?(?:\$\{\w+:-)?([a-z0-9][a-z0-9-]*)")
@@ -141,12 +142,14 @@ def installed(scripts: Scripts) -> Iterator[Custom]:
     called = {path.rstrip("/").rpartition("/")[2] for paths in (scripts.files, scripts.directories) for path in paths}
     for script, text in scripts.naming(b"kubectl", b"oc "):
         yield from _held(script, text)
+        assigned = () if is_prose(script) else text.all(_YAML_ASSIGNED)
+        yield from _brought(script, (each[1] for each in assigned), "", called)
         for match in text.all(_APPLIES):
             for named, of_repository in _SAMPLES.findall(match[1]):
                 yield Custom("", "", "", maker=f"{script}, which applies {named or of_repository},")
             stated = _INTO.search(match[0])
             into = _meant(stated[1], text) if stated else ""
-            yield from _brought(script, text, match[1], into, called)
+            yield from _brought(script, named_files(match[1], text), into, called)
             for repository, file in _REMOTE.findall(match[1]):
                 if into:
                     yield Custom("", into, "", maker=f"{script}, which applies manifests of {repository} there,")
@@ -161,14 +164,14 @@ def installed(scripts: Scripts) -> Iterator[Custom]:
             yield Custom("", namespace, install.name, maker=maker)
 
 
-def _brought(script: str, text: ScriptText, command: str, into: str, called: Collection[str]) -> Iterator[Custom]:
-    """Yield what may come of the files that a command applies and that are not in the tree: the samples of another
+def _brought(script: str, files: Iterable[str], into: str, called: Collection[str]) -> Iterator[Custom]:
+    """Yield what may come of files that a script names and that are not in the tree: the samples of another
     distribution (`samples/helloworld/helloworld.yaml`), or of another repository, hold what they are called by.
 
     Args:
         called: what the files and directories of the tree are called.
     """
-    for each in named_files(command, text):
+    for each in files:
         directory, _, file = each.rstrip("/").rpartition("/")
         stem, dot, ending = file.rpartition(".")
         name = stem if dot else file
@@ -178,11 +181,10 @@ def _brought(script: str, text: ScriptText, command: str, into: str, called: Col
         is_remote = "://" in each
         is_elsewhere = bool(dot) if is_remote else bool(directory.strip("./")) and file not in called
         if is_elsewhere and not words <= _OF_ANY:
-            maker = f"{script}, which applies {each},"
+            kinds = OPERATED.union(*(_CALLED[word] for word in words & _CALLED.keys()))
+            yield Custom("", into, "", kinds, f"{script}, which applies {each},", name)
             if not is_remote and _SAMPLE.search(name):
-                yield Custom("", into, "", maker=maker)
-            else:
-                yield Custom("", into, "", OPERATED, maker, name)
+                yield Custom("", into, "", maker=f"{script}, which applies the sample {each},")
 
 
 def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:

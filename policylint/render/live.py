@@ -24,6 +24,8 @@ TESTS = frozenset(
     | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils"}
 )
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
+_DATA = "data"
+"""In tests it holds what they read."""
 _OF_A_PROGRAM = Pattern(
     r"(?:.*_test\.(?:go|py|rs|exs)|test_.*\.py|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?|.*Tests?\.(?:java|kt|cs)"
     r"|.*_spec\.rb)"
@@ -221,7 +223,8 @@ def dead_step(
         step, above = steps[depth], steps[depth - 1] if depth else root
         if step.startswith(".") and names is NOT_LIVE:
             return depth
-        if step in names and above not in ENVIRONMENT_MARKERS:
+        is_one = step in names or (step == _DATA and above in TESTS)
+        if is_one and above not in ENVIRONMENT_MARKERS:
             siblings = beside("/".join(steps[:depth])) if step in ("test", "valid") else ()
             if ENVIRONMENTS.isdisjoint(siblings) and (step != "valid" or "invalid" in siblings):
                 return depth

@@ -250,6 +250,9 @@ RAW = "https://raw.githubusercontent.com/acme/shop/main/deploy"
         (f"kubectl apply -f {RAW}/gateway.yaml", "unknown"),
         (f"kubectl apply -f {RAW}/shop-gateways.yml", "unknown"),
         ("kubectl create -f https://github.com/acme/shop/raw/main/gateway.yaml", "unknown"),
+        # kiali/kiali hack/istio: of another distribution, named by a variable
+        ('GATEWAY="${ISTIO_DIR}/samples/edge-gateway.yaml"\nkubectl apply -f ${GATEWAY}', "certain"),  # in prose
+        ("kubectl apply -f samples/gateway/edge.yaml", "certain"),
         # of another kind, of what reads Gateways, and what is not applied
         (f"kubectl apply -f {RAW}/routes.yaml", "certain"),
         (f"kubectl apply -f {RAW}/httproute.yaml", "certain"),
@@ -278,3 +281,30 @@ def test_a_script_that_goes_from_one_directory_to_another_a_thousand_times(tmp_p
     script = f"cd bootstrap\nkubectl apply -f gateway.yaml\n{moves}"
     assert missing(tmp_path, {**FILES, "up.sh": script}) == ["unknown"]
     assert len(starts("up.sh", ScriptText(moves))) <= 620
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (
+            'GATEWAY_YAML="${ISTIO_DIR}/samples/gateway-api/edge-gateway.yaml"\n$KUBECTL apply -f ${GATEWAY_YAML}',
+            "unknown",
+        ),
+        ("  local yaml=../samples/edge-gateway.yml\nkubectl apply -f $yaml", "unknown"),
+        ("yaml=samples/other-gateway.yaml\nkubectl apply -f $yaml", "certain"),
+        ("yaml=samples/edge-gateway.json\nkubectl apply -f $yaml", "certain"),
+        ("yaml=a/route.yaml\nkubectl apply -f $yaml", "certain"),
+    ],
+)
+def test_a_gateway_that_a_script_takes_from_elsewhere_is_not_missing(script: str, found: str, tmp_path: Path) -> None:
+    """kiali/kiali hack/istio/install-bookinfo-demo.sh applies the samples of Istio's distribution."""
+    route = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web, namespace: shop}\n"
+        "spec: {parentRefs: [{name: edge-gateway}], rules: [{backendRefs: [{name: web, port: 80}]}]}\n"
+    )
+    other = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: side, namespace: shop}\n"
+        "spec: {gatewayClassName: envoy, listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+    )
+    files = {"a/gateway.yaml": other, "a/route.yaml": route, "up.sh": f"kubectl version\n{script}\n"}
+    assert [each.confidence for each in tree(tmp_path, files).findings() if each.rule == "GWP401"] == [found]

@@ -95,6 +95,15 @@ def test_what_the_code_of_a_suite_embeds_is_none_of_ours(
     assert any("/gateway/" in each.location.file for each in loud(workspace)) is not is_left_out
 
 
+@pytest.mark.parametrize(("place", "is_left_out"), [("tests/data", True), ("tests/deploy", False), ("data", False)])
+def test_data_in_tests_that_the_user_names_is_for_them(tmp_path: Path, place: str, is_left_out: bool) -> None:
+    """kiali/kiali tests/data: what its validations are tried on, wrong on purpose."""
+    data = {f"{place}/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
+    tree(tmp_path, {**data, "tests/other/gateway.yaml": GOOD["gateway.yaml"]})
+    workspace = open_workspace([str(tmp_path / place.partition("/")[0]), str(tmp_path / "tests/other")])
+    assert any(f"/{place}/" in each.location.file for each in loud(workspace)) is not is_left_out
+
+
 @pytest.mark.parametrize("archive", [".archive", "_archived", "archive", "apps/deprecated"])
 @pytest.mark.parametrize("beside", ["", "docs/route.yaml"])
 def test_an_archive_is_out_of_use_where_a_tree_has_nothing_else(tmp_path: Path, archive: str, beside: str) -> None:

@@ -124,8 +124,11 @@ def test_core_is_the_group_of_services_to_some(controller: str, name: str, port:
     rules = f"[{{backendRefs: [{{group: core, kind: Service, name: {name}, port: {port}}}]}}]"
     parts = (gateway_class(controller, CONTROLLERS[controller]), gateway(of_class=controller), service())
     more = (service("cards", "pay"), worlds.grant("pay", ROUTES, TO_SERVICES % "''"))
-    (backend,) = simulated(*parts, *more, route(more=f"rules: {rules}")).topology.routes[0].backends
-    assert backend.reason == (reason if controller in NAMING_CORE else "InvalidKind")
+    (state,) = simulated(*parts, *more, route(more=f"rules: {rules}")).topology.routes
+    expected = reason if controller in NAMING_CORE else "InvalidKind"
+    assert [backend.reason for backend in state.backends] == [expected]
+    resolved = next(each for each in state.parents[0].conditions if each.type == "ResolvedRefs")
+    assert (resolved.status == "True") == (not expected)
 
 
 @pytest.mark.parametrize(("named", "granted"), [("core", None), ("''", True), ("apps", False)])

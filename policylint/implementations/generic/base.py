@@ -18,12 +18,14 @@ class Behaviour:
         name: the implementation's name in the catalog.
         settings: of the controller, by the names of the catalog; what is not in it has its default.
         release: of the controller, None where it is not known.
+        names_core: whether `group: core` is the group of Services to it, whose name is "".
         topology, catalog: of the environment, from `begin` on.
     """
 
     name = "generic"
     settings: Mapping[str, Any] = {}
     release: tuple[int, ...] | None = None
+    names_core = False
     topology: Topology
     catalog: Catalog
 

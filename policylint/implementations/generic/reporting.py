@@ -22,7 +22,7 @@ from policylint.topology import (
     Topology,
 )
 from policylint.topology.ancestry import gateways_above
-from policylint.topology.status import RESOLVED
+from policylint.topology.status import RESOLVED, resolved
 
 if TYPE_CHECKING:
     from policylint.policy.target_conditions import TargetCondition
@@ -87,11 +87,13 @@ class Reporting(Behaviour):
 
         By default the topology's, but for what it refuses. `begin` is not called before it.
         """
+        conditions = parent.conditions
+        if self.names_core:  # and so takes backends that Gateway API does not
+            conditions = _with(resolved(route.backends), conditions)
         why = self.refuses(route.route)
         if not why or not parent.accepted:
-            return parent.conditions
-        refused = Condition("Accepted", "False", "UnsupportedValue", why)
-        return tuple(refused if condition.type == "Accepted" else condition for condition in parent.conditions)
+            return conditions
+        return _with(Condition("Accepted", "False", "UnsupportedValue", why), conditions)
 
     def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:  # noqa: ARG002
         """Return whether the controller writes an entry for a parent in the status of a route.
@@ -158,3 +160,8 @@ def _accepted(state: PolicyState) -> Iterator[Condition]:
         reason = next((word for word in words if word in reasons), "")
         if reason:
             yield Condition(name, "False", reason, fault_of(state))
+
+
+def _with(condition: Condition, conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return conditions, that of one type in place of theirs."""
+    return tuple(condition if each.type == condition.type else each for each in conditions)

@@ -73,7 +73,6 @@ class Traffic(Behaviour):
     Attributes:
         regex_last: whether it ranks regular expressions after prefixes; the others do so between these and exact paths.
         calls_by_path: whether its GRPCRoutes take all requests with the path of a call, in one order with HTTPRoutes.
-        names_core: whether `group: core` is the group of Services to it, whose name is "".
         hosts_of_port: the schemes of which requests go to the route for the narrowest host on their port, whatever
             listener it is attached to; of others the listener with the narrowest hostname alone serves them.
         host_first: whether the routes for the narrowest host alone take a request, so that it gets 404 where none of
@@ -97,7 +96,6 @@ class Traffic(Behaviour):
 
     regex_last = False
     calls_by_path = False
-    names_core = False
     hosts_of_port: Set[str] = frozenset()
     host_first = False
     ends_at_path = False

@@ -235,7 +235,7 @@ RULES: dict[str, RuleEntry] = {
         ),
     ),
     "GWP527": RuleEntry("changes_not_synced", has("Application")),
-    "GWP528": RuleEntry("weights_fought_over", has("Rollout")),
+    "GWP528": RuleEntry("weights_fought_over", has("Canary", "Rollout")),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),
     "GWP602": RuleEntry("equal_priority_overlap", any_cluster_network_policy),
     "GWP603": RuleEntry("selector_falls_open", either(any_network_policy, any_gateway)),

@@ -25,6 +25,11 @@ def manager_of(writer: Resource) -> str:
     return text(mapping(mapping(_known().get(writer.key.group)).get(writer.key.kind)).get("manager"))
 
 
+def makes_routes(writer: Resource) -> bool:
+    """Return whether a writer of weights makes the whole objects, which nobody else is to deploy."""
+    return mapping(mapping(_known().get(writer.key.group)).get(writer.key.kind)).get("makes") is True
+
+
 @cache
 def _known() -> Mapping[str, Any]:
     return mapping(read(shipped_data("schemas", "weights.yaml"), "weights.yaml").documents[0].value)
@@ -42,6 +47,9 @@ def _weighed(world: World) -> Mapping[ResourceKey, Resource]:
 
 def _routes(writer: Resource, entry: Mapping[str, Any]) -> Iterator[ResourceKey]:
     for field in map(mapping, sequence(entry.get("routes"))):
+        named = text(field.get("unless"))
+        if named and value_at(writer.spec, tuple(named.split("."))):
+            continue
         kind, _, group = text(field.get("kind")).partition(".")
         for pointer, name in places(writer.spec, text(field.get("path")), ()):
             stated = mapping(value_at(writer.spec, pointer[:-1])).get(text(field.get("home")))

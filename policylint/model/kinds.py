@@ -70,6 +70,7 @@ READ_GROUPS = frozenset(
         "source.toolkit.fluxcd.io",
         "source.extensions.fluxcd.io",
         "fluxcd.controlplane.io",
+        "flagger.app",
         "argoproj.io",
         "helm.cattle.io",
         "crd.antrea.io",

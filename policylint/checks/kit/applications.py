@@ -1,4 +1,5 @@
-"""Which Application of Argo CD deploys an object of this tree, and whether it is told to leave it as it is."""
+"""What deploys an object of this tree, an Application of Argo CD or a Kustomization of Flux, and whether it is told to
+leave it as it is."""
 
 from __future__ import annotations
 
@@ -21,6 +22,29 @@ def deploying_applications(world: World) -> Mapping[str, Resource]:
             if stated and directory in world.entries[entry]:
                 found.setdefault((file.removesuffix(entry) + directory).rstrip("/"), application)
     return found
+
+
+def deploying_kustomizations(world: World) -> Mapping[str, Resource]:
+    """Return the directories of this tree that Kustomizations of Flux deploy, each with the first one that does."""
+    found: dict[str, Resource] = {}
+    for kustomization in world.of_kind("kustomize.toolkit.fluxcd.io", "Kustomization"):
+        file = kustomization.document.file
+        entry = next((each for each in _ends(file) if each in world.entries), "")
+        stated = text(kustomization.spec.get("path"))
+        directory = stated.removeprefix("./").strip("/")
+        if entry and directory and directory in world.entries[entry] and kustomization.spec.get("suspend") is not True:
+            found.setdefault(file.removesuffix(entry) + directory, kustomization)
+    return found
+
+
+def is_left_alone(resource: Resource) -> bool:
+    """Return whether Flux is told to leave an object as it is, once it is there.
+
+    Source: fluxcd.io, Kustomization, «Controlling the apply behavior of resources».
+    """
+    behaviour = text(resource.annotations.get("kustomize.toolkit.fluxcd.io/ssa")).lower()
+    disabled = resource.annotations.get("kustomize.toolkit.fluxcd.io/reconcile") == "disabled"
+    return disabled or behaviour in ("ignore", "ifnotpresent")
 
 
 def _ends(path: str) -> Iterator[str]:

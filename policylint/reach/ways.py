@@ -261,14 +261,18 @@ def ways_in(
     blanks: list[WayIn] = []
     before = tracer.contended
     whole = also if also.asked else also.joined(_asked(tracer, entry, also, nameless=nameless, blanks=blanks))
-    said = any(way.trace.questions or way.trace.admissions or way.bounded for way in blanks)
-    if blanks and not entry.inside and not whole.bounded and not said:
+    if blanks and not entry.inside and not whole.bounded and _are_whole(blanks):
         for way in blanks:  # nothing hung on who asks: these are the ways of requests that answer, too
             yield way._replace(trace=way.trace._replace(request=way.trace.request._replace(blank=False)))
         return
     tracer.contended = before
     found = _ways(tracer, entry, whole, blank=False, nameless=nameless)
     yield from _identified(list(found)) if entry.inside else found
+
+
+def _are_whole(blanks: Iterable[WayIn]) -> bool:
+    """Return whether policies asked nothing about requests, so that with answers the ways would be the same ones."""
+    return not any(way.trace.questions or way.trace.admissions or way.bounded for way in blanks)
 
 
 def _identified(ways: Sequence[WayIn]) -> Iterator[WayIn]:

@@ -33,7 +33,7 @@ def _headers(request: Request) -> list[str]:
 
 
 def test_trace_says_what_traefik_said(recorded: Sequence[Sequence[str]]) -> None:
-    # The muxer was asked, which has all rules; the provider hands it the later one of two that read alike in one object.
+    # The muxer was asked, which has all rules; of two that read alike in one object it is handed the later one.
     asked = zip(worlds(), recorded, strict=True)
     answers = [(each, real) for each, real in asked if len({rule.written for rule in each.rules}) == len(each.rules)]
     told = [pair for world, real in answers for pair in zip(ours(world), real, strict=True)]

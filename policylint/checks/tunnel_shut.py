@@ -57,8 +57,8 @@ def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tupl
     tunnel = None
     for subject, peer in pairs:
         source, target = (peer, subject) if rule.direction == "ingress" else (subject, peer)
-        if not (ends[source].is_pod and ends[target].is_pod):
-            return None
+        if max(source, target) >= len(ends) or not (ends[source].is_pod and ends[target].is_pod):
+            return None  # beyond the ends stand addresses
         tunnel = simulation.meshes.tunnel(ends[source], ends[target])
         if tunnel is None or not tunnel.certain:
             return None

@@ -15,6 +15,13 @@ EVERYWHERE = "from: [{namespaceSelector: {}}]"
 CLIENTS = "from: [{ipBlock: {cidr: 203.0.113.0/24}}]"
 OUT = POLICY.replace("Ingress", "Egress").replace("ingress", "egress")
 TO = "to: [{podSelector: {}}]"
+CILIUM = """
+---
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: c, namespace: shop}
+spec: {endpointSelector: {}, %s}
+"""
 
 
 @pytest.mark.parametrize(
@@ -35,6 +42,10 @@ TO = "to: [{podSelector: {}}]"
         (AMBIENT, (OUTSIDE, POLICY % ("p", rule(8080, EVERYWHERE))), []),
         (AMBIENT, (POLICY % ("p", rule(8080, CLIENTS)),), []),
         (AMBIENT, (POLICY % ("p", "{ports: [{port: 8080}]}"),), []),
+        (AMBIENT, (OUT % ("p", rule(8080, CLIENTS.replace("from", "to"))),), []),
+        (AMBIENT, (CILIUM % "ingress: [{fromCIDR: [203.0.113.0/24], toPorts: [{ports: [{port: '8080'}]}]}]",), []),
+        (AMBIENT, (CILIUM % "egress: [{toEntities: [kube-apiserver], toPorts: [{ports: [{port: '443'}]}]}]",), []),
+        (AMBIENT, (CILIUM % "egress: [{toEntities: [world], toPorts: [{ports: [{port: '443'}]}]}]",), []),
         # no tunnel, or one of which it is not known whether it is there
         (SIDECARS, (POLICY % ("p", rule(8080)),), []),
         (LINKERD, (POLICY % ("p", rule(8080)),), []),
@@ -43,6 +54,8 @@ TO = "to: [{podSelector: {}}]"
 )
 def test_rules_inside_a_tunnel(tmp_path: Path, around: str, policies: tuple[str, ...], told: list[str]) -> None:
     (tmp_path / "all.yaml").write_text(PODS % around + "".join(policies))
-    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP625"]
+    reported = list(open_workspace([str(tmp_path)]).findings())
+    found = [each for each in reported if each.rule == "GWP625"]
     assert [each.message.partition(" with ")[2].partition(":")[0] for each in found] == told
     assert all(each.confidence == "certain" for each in found)
+    assert "GWP910" not in {each.rule for each in reported}, "stopped by an error"

@@ -43,10 +43,8 @@ def _of_nodes(simulation: Simulation, installing: Resource) -> Iterator[Finding]
             f"{policy.key} opens {blocks[0][0].cidr}:{_API_SERVER} in egress[{rule.position}], and not the API server",
             policy.resource.location(*pointer),
             resources=(policy.key, installing.key),
-            label="for Cilium nodes and the API server are entities, which no network selects",
-            help=(
-                "fix: open `toEntities: [kube-apiserver]` in a CiliumNetworkPolicy, or set policyCIDRMatchMode: nodes",
-            ),
+            label=f"{installing.key} installs a plugin for which nodes and the API server are entities",
+            help=("fix: open `toEntities: [kube-apiserver]`, or set policyCIDRMatchMode: nodes",),
             confidence="assumed",
             ground=f"an API server of another cluster may be at port {_API_SERVER} there",
             field=path(pointer),

@@ -10,7 +10,7 @@ from policylint.namedtuple import NamedTuple
 
 Listing = Literal["", "alternatives", "conditions", "demands", "each"]
 Presence = Literal["", "demands", "grants", "narrows"]
-Anchor = Literal["", "keys", "server", "value", "grant", "demand", "denial"]
+Anchor = Literal["", "keys", "server", "value", "entries", "grant", "demand", "denial"]
 Purpose = Literal["", "authentication", "authorization"]
 
 
@@ -45,8 +45,8 @@ class Weakness(NamedTuple):
         everybody: entries of a list that stand for everybody.
         rate: the fields of a limit, of which a higher one lets more pass.
         anchor: that the value says by what is checked what requests bring: keys, of which one more fits more; the
-            address of a server, of which the host counts; any value; expressions of CEL, of which one must
-            hold, of which all must hold, or of which each turns away.
+            address of a server, of which the host counts; any value; entries, of which one takes the place of another;
+            expressions of CEL, of which one must hold, of which all must hold, or of which each turns away.
         grows: that the value is a number, a quantity or a duration, of which more lets more pass; a size, where
             `m` are megabytes.
         shrinks: that less of it lets more pass.

@@ -97,8 +97,12 @@ ENVOY_GATEWAY = [
     (
         jwt(),
         "jwt: {providers: [{name: b, issuer: https://b, audiences: [shop], remoteJWKS: {uri: https://b}}]}",
-        None,
-    ),  # exchanged
+        (
+            "warning",
+            "jwt.providers of SecurityPolicy shop/login holds b in place of staff, tokens of another issuer are",
+        ),
+    ),  # exchanged, whatever the name
+    (jwt(), jwt().replace("staff", "personnel"), None),  # the same under another name
     (
         jwt(),
         f"jwt: {{providers: [{{name: staff, {ISSUER}}}]}}",

@@ -140,6 +140,19 @@ def test_request_authentication_takes_one_more_issuer(tmp_path: Path) -> None:
     assert weakened(tmp_path, (*world, two), (*world, one)) == []
 
 
+@pytest.mark.parametrize("keys", ["https://a/jwks", "https://b/jwks"])
+def test_request_authentication_takes_another_issuer(tmp_path: Path, keys: str) -> None:
+    """Whoever may write the issuer may write where its keys are: both together are no safer than one."""
+    one = istio("RequestAuthentication", "jwtRules: [{issuer: https://a, jwksUri: https://a/jwks}]")
+    two = istio("RequestAuthentication", f"jwtRules: [{{issuer: https://b, jwksUri: {keys}}}]")
+    world = (WORKLOAD, istio("AuthorizationPolicy", let(VALID)))
+    (found,) = said(weakened(tmp_path, (*world, one), (*world, two)))
+    assert found[0] == "warning"
+    assert found[1].startswith(
+        "jwtRules of RequestAuthentication shop/login holds https://b in place of https://a, tokens"
+    )
+
+
 def test_where_no_token_is_needed_none_more_weakens(tmp_path: Path) -> None:
     one = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}]")
     two = istio("RequestAuthentication", f"jwtRules: [{{{ISSUER}}}, {{issuer: https://b}}]")

@@ -251,6 +251,8 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         if was == now:  # another realm of the same server has other users
             was, now = _realm(before), _realm(after)
         return f"goes from {was} to {now}" if was and now and was != now else ""
+    if weak.anchor == "entries":
+        return _in_place_of(_named(before), _named(after))
     field = next(step for step in reversed(weak.path.split(".")) if step != "*")
     if same_value(before, after, field) or (isinstance(before, (list, dict)) and not _is_mixed(before, after)):
         return ""  # of a list, or labels, that only gain or lose entries other words speak
@@ -261,6 +263,20 @@ def _exchange(weak: Weakness, before: Any, after: Any) -> str:
         return ""  # the same, written otherwise, or one that grants no more and denies no less
     was, now = text(before), text(after)
     return f"goes from {was} to {now}" if len(was) <= _LONGEST >= len(now) else "is a different text"
+
+
+def _named(value: Any) -> dict[str, Any]:
+    """Return the entries of a list or map by name, without their own names: what one says under another is the same."""
+    if isinstance(value, dict):
+        return {str(name): entry for name, entry in value.items() if entry is not None}
+    return {name_of(each): {**mapping(each), "name": None} for each in sequence(value)}
+
+
+def _in_place_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return which entry takes the place of which, "" where none does: of one more, or less, other words speak."""
+    lost = [name for name in before if name not in after]
+    gained = [name for name in after if name not in before and after[name] not in [before[each] for each in lost]]
+    return f"holds {_listed(gained)} in place of {_listed(lost)}" if lost and gained else ""
 
 
 def _is_narrower(anchor: str, before: Any, after: Any) -> bool:

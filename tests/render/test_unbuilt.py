@@ -75,6 +75,13 @@ spec:
   targetRefs: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, name: {3}}}]
   cors: {{allowOrigins: ["https://{0}.example.com"]}}
 """
+REPOSITORY = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: extra, namespace: shop}
+spec: {interval: 10m, url: "https://charts.example.com"}
+---
+"""
 RELEASE = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -105,7 +112,7 @@ def fleet(seed: int) -> dict[str, str]:
         more = "configMapGenerator: [{name: made, literals: [a=b]}]\n" if chance() else ""
         listed = "app.yaml, missing.yaml" if chance(0.1) else "app.yaml, app.yaml" if chance(0.1) else "app.yaml"
         if chance():
-            files[f"apps/{app}/base/release.yaml"], listed = RELEASE, f"{listed}, release.yaml"
+            files[f"apps/{app}/base/release.yaml"], listed = REPOSITORY + RELEASE, f"{listed}, release.yaml"
         files[f"apps/{app}/base/kustomization.yaml"] = f"resources: [{listed}]\n{more}"
         for cluster in ("one", "two", "three"):
             over = ["resources: [../../base]"]
@@ -213,11 +220,33 @@ def test_clusters_without_a_part_are_not_built(
 
 
 @pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("HelmRepository", "source.toolkit.fluxcd.io/v1"),
+        ("Receiver", "notification.toolkit.fluxcd.io/v1"),
+        ("HelmRelease", "helm.toolkit.fluxcd.io/v2"),
+        ("ConfigMap", "v1"),
+    ],
+)
+def test_what_decides_of_nothing_else_is_not_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: set[str], kind: str, version: str
+) -> None:
+    more = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: extra, namespace: shop}}\nspec: {{}}\n"
+    written(
+        tmp_path, plain(more={"apps/one/more.yaml": more, "apps/one/kustomization.yaml": "resources: [more.yaml]\n"})
+    )
+    monkeypatch.chdir(tmp_path)
+    said("apps/two")
+    assert "apps/one" not in built
+
+
+@pytest.mark.parametrize(
     ("file", "content"),
     [
         ("apps/one/kustomization.yaml", "resources: [app.yaml]\ngenerators: [a.yaml]\n"),
         ("apps/one/kustomization.yaml", "resources: [app.yaml, not-there.yaml]\n"),
         ("apps/one/app.yaml", DEPLOYED.format("more", "platform", "")),
+        ("apps/one/app.yaml", SYNC.format("one").partition("---")[0]),
         ("apps/one/kustomization.yaml", "resources: [app.yaml]\npatches: [{path: not-there.yaml}]\n"),
         ("apps/one/app.yaml", "apiVersion: v1\nkind: List\nitems: []\n"),
         ("apps/one/app.yaml", RELEASE.replace("chart: {", "valuesFrom: [{kind: ConfigMap, name: a}], chart: {", 1)),

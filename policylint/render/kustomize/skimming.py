@@ -24,7 +24,11 @@ _PLAIN = _READ | {
 _GENERATORS = ("configMapGenerator", "secretGenerator")
 _DEPLOYING = "fluxcd"
 """What the groups of objects have in their names that make Flux deploy, or fetch, something else."""
-_RELEASE = "helm.toolkit.fluxcd.io/"
+_RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
+_APART = frozenset({("source.toolkit.fluxcd.io", kind) for kind in ("HelmChart", "HelmRepository")})
+"""Kinds of Flux that no Kustomization deploys from."""
+_TELLING = ("notification.toolkit.fluxcd.io", "image.toolkit.fluxcd.io")
+"""Its groups that deploy nothing."""
 _FOR_A_KUSTOMIZATION = 20
 _MOST_LEVELS = 40
 
@@ -134,8 +138,9 @@ def _is_map(document: Document) -> bool:
     kind, version = text(body.get("kind")), text(body.get("apiVersion"))
     if not kind or kind.endswith("List") or "$" in kind + version or "items" in body:
         raise NotSkimmedError
-    if _DEPLOYING in version and (
-        kind != "HelmRelease" or not version.startswith(_RELEASE) or "valuesFrom" in mapping(body.get("spec"))
-    ):
+    group = version.rpartition("/")[0]
+    # The values of a release may be objects that are written where they come from.
+    is_release = (group, kind) == _RELEASE and "valuesFrom" not in mapping(body.get("spec"))
+    if _DEPLOYING in group and (group, kind) not in _APART and group not in _TELLING and not is_release:
         raise NotSkimmedError
     return kind == "ConfigMap"

@@ -1133,6 +1133,9 @@ def _opened_by_traces(change: Change) -> Answers:
         elif told.get(subject) != "":
             words = [result(trace, change.names) for trace in (before, after)]
             ends = [_serves(said, trace) for said, trace in zip(words, (before, after), strict=True)]
+            if before.denied and not before.is_cut_off and ends[-1] == "not known":
+                told[subject] = ""  # who turned it away for certain does so no longer: a diff says so, as far as seen
+                continue
             opened = ends == ["no", "yes"] or _opened_to_strangers(change, before, after)
             opened = opened or told.get(subject) == "opened"
             told[subject] = "" if None in ends else "opened" if opened else "not opened"

@@ -244,10 +244,14 @@ class Catalog:
     def reads(self, implementation: str | None, kind: PolicyKind) -> bool:
         """Return whether an implementation acts on policies of a kind: its own, or one that it serves as well.
 
-        Of an implementation that nobody knows (None), and of a kind of which only a CRD tells, nothing is claimed.
+        Of an implementation that nobody knows (None), and of a kind of which only a CRD tells, nothing is claimed. The
+        proxies inside a mesh ("") read none of those who serve Gateways alone.
         """
         if implementation in (None, kind.implementation) or kind.origin != "catalog":
             return True
+        if not implementation:
+            serving = any(file.texts("controllers") for file in self._of(kind.implementation))
+            return not serving or kind.implementation in MESHES
         if kind.implementation != CORE:
             return self.serves(implementation, kind.group)
         name = f"{kind.kind}.{kind.group}"

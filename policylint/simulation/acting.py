@@ -15,6 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from policylint.implementations import implementation
+from policylint.implementations.generic.inside import asked_inside
 from policylint.model import Node, Resource, ResourceKey
 from policylint.model.kinds import SERVER
 from policylint.policy.authorizing import Checkpoint
@@ -75,7 +76,7 @@ class ActingIndex:
         everywhere = {*allowed, *beyond}
         passed = sorted(self._within(everywhere))
         if leads or self._within(allowed):
-            return passed
+            return passed if leads else asked_inside(passed, self._simulation)
         # A backend that routes lead to has no context of its own: what is attached to it applies all the same.
         for number in sorted(self.at(everywhere)):
             group = self.groups[number]
@@ -83,7 +84,7 @@ class ActingIndex:
             stack = group.effective.stack
             if number not in passed and not at_pods and all(attachment.node in allowed for attachment in stack):
                 passed.append(number)
-        return passed
+        return asked_inside(passed, self._simulation)
 
     def _within(self, nodes: set[Node]) -> set[int]:
         """Return the effective policies that have a context within some nodes."""

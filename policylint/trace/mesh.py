@@ -218,7 +218,7 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         backend_tls=tracer.tls.of(share) is not None,
         policies=tracer.policies.met((), [share], tracer.beyond(start), facts(request)),
         beyond=tracer.beyond(start)(service),
-        extensions=tracer.policies.extensions((), [share]),
+        extensions=tracer.policies.extensions((), [share], ""),
     )
     return tracer.admissions.applied(taken_off(trace, trace.policies), tracer.client(start), asked_for=service)
 

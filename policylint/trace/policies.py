@@ -53,7 +53,7 @@ class Policies:
         nothing, and what it makes of a filter that it does not know is not known.
 
         Args:
-            controller: the implementation that serves the request, None where it is not known.
+            controller: the implementation that serves the request, None where it is not known, "" inside a mesh.
         """
         if not self._bound:
             return ()

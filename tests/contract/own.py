@@ -361,6 +361,28 @@ WORLDS: dict[str, tuple[str, ...]] = {
         service(),
     ),
     **{
+        f"a policy at a listener at which another route takes all requests, of {controller}": (
+            gateway_class("any", controller),
+            gateway(
+                of_class="any",
+                listeners="[{name: one, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, "
+                "{name: two, port: 80, protocol: HTTP, hostname: shop.example.com, "
+                "allowedRoutes: {namespaces: {from: All}}}]",
+            ),
+            route(
+                "a-first",
+                parents="[{name: edge, namespace: infra, sectionName: two}]",
+                more=f"hostnames: [shop.example.com], {TO_CHECKOUT}",
+            ),
+            route(more=TO_CHECKOUT),
+            service(),
+            policy(*SECURITY, "login", "Gateway/edge", JWT, "infra").replace(
+                "name: edge", "name: edge, sectionName: two"
+            ),
+        )
+        for controller in ("gateway.envoyproxy.io/gatewayclass-controller", "example.net/controller")
+    },
+    **{
         f"a controller that may not read a policy stands before {what}": (
             gateway_class("any", "example.net/gateway-controller"),
             gateway(of_class="any"),
@@ -983,6 +1005,21 @@ def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
 
 
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "a Gateway with a login at a Service, which a mesh has too, gets another controller": tuple(
+        (
+            gateway_class("any", controller),
+            gateway(of_class="any"),
+            route(more=TO_CHECKOUT),
+            service(),
+            labelled("shop", "{istio.io/dataplane-mode: ambient}"),
+            policy(
+                *("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", "login", "Service/checkout"),
+                "backend: {extAuth: {backendRef: {name: gone, port: 80}, grpc: {}}}",
+                "shop",
+            ),
+        )
+        for controller in ("agentgateway.dev/agentgateway", "gateway.envoyproxy.io/gatewayclass-controller")
+    ),
     "a filter makes the login of a route act on fewer requests of another one": tuple(
         (
             gateway_class("any", "istio.io/gateway-controller"),

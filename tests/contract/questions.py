@@ -480,12 +480,13 @@ def _is_chosen(group: Group, world: Environment) -> bool:
 
 def _acts_by_trace(world: Environment) -> Answers:
     """What some request of a route meets acts there; of routes all of whose requests get to backends, all else does
-    not."""
+    not, but at listeners that serve the route for hosts of which other routes take all requests."""
     tied = {rule.key for rule in world.tied}
     told: dict[object, str] = {}
     met: dict[ResourceKey, set[ResourceKey]] = {}
     known: dict[ResourceKey, bool] = {}
     taken: dict[ResourceKey, set[Node]] = {}
+    served: dict[ResourceKey, set[Node]] = {}
     for way in world.ways:
         if way.trace.route is not None and way.trace.rule is not None:
             route = way.trace.route.key
@@ -495,6 +496,7 @@ def _acts_by_trace(world: Environment) -> Answers:
             acting = (set(each.group.effective.owners.values()) for each in way.trace.policies if not each.skipped)
             met.setdefault(route, set()).update(*acting)
             taken.setdefault(route, set()).add(way.trace.rule)
+            served.setdefault(route, set()).update([] if way.trace.listener is None else [way.trace.listener.node])
     for route, owners in met.items():
         told.update({(owner, route): "acts" for owner in owners})
         state = world.simulation.topology.route(route)
@@ -506,9 +508,26 @@ def _acts_by_trace(world: Environment) -> Answers:
             and len(world.ways) < MOST_WAYS
             and not world.simulation.topology.delegations
         ):
-            others = world.simulation.policies.keys() - owners
+            others = world.simulation.policies.keys() - owners - _standing_at(world, state, served[route])
             told.update({(other, route): "does not act" for other in others})
     return told
+
+
+def _standing_at(world: Environment, state: RouteState | None, served: set[Node]) -> set[ResourceKey]:
+    """Return the policies at listeners that may serve a route, and at which other routes take all of its requests."""
+    nodes = [] if state is None else [node for node in state.attached if node not in served]
+    listeners = filter(None, map(world.simulation.topology.listener, nodes))
+    standing = {
+        each.node
+        for each in listeners
+        if state is not None and not _is_closed(world, each) and not _others_take(world, state, each)
+    }
+    return {
+        key
+        for group in world.simulation.groups
+        if any(not standing.isdisjoint(context) for context in group.contexts())
+        for key in group.effective.sources
+    }
 
 
 def _acts_by_closed_listeners(world: Environment) -> Answers:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.checks.kit.locations import target_of
+from policylint.checks.kit.order import BY_ISSUER, decides
 from policylint.checks.kit.wording import and_more
 from policylint.model import Finding, Related
 from policylint.policy.results import OrderDependence
 from policylint.simulation import Simulation
 
 RULE = "GWP206"
-_BY_ISSUER = "RequestAuthentication"
-"""A kind of which all policies apply, but of two rules for one issuer only the first."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     folded: dict[object, list[OrderDependence]] = {}
     for dependence in simulation.order_dependent:
         policies = dependence.policies
-        if dependence.kind.merge.strategy == "union" and dependence.kind.kind != _BY_ISSUER:
-            continue  # all apply, in whichever order
+        if not decides(dependence):
+            continue
         states = [simulation.policies[key] for key in policies if key in simulation.policies]
         refusing = {refusal.by for state in states for refusal in state.refused}
         if refusing.isdisjoint(policies):  # GWP202 carries the order note
@@ -49,6 +48,6 @@ def _finding(simulation: Simulation, dependences: list[OrderDependence]) -> Find
 
 
 def _label(first: OrderDependence) -> str:
-    if first.kind.kind == _BY_ISSUER:
+    if first.kind.kind == BY_ISSUER:
         return f"both have rules for the same issuer; if neither is older, those of {first.winner.path} come first"
     return f"if neither is older, {first.winner.path} wins by name"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from policylint.checks.kit.order import decides
 from policylint.compare.pairing import Sides, differs
 from policylint.matches import matches
 from policylint.model import Finding, Location, ResourceKey
@@ -68,7 +69,7 @@ def _policies_taken_for_younger(side: Simulation) -> Iterator[tuple[ResourceKey,
     """Yield the policies that others keep from acting by their names alone, each with the other one."""
     for state in side.policies.values():
         yield from ((refusal.attachment.key, refusal.by) for refusal in state.refused if not refusal.stated)
-    yield from ((dependence.otherwise, dependence.winner) for dependence in side.order_dependent)
+    yield from ((each.otherwise, each.winner) for each in side.order_dependent if decides(each))
 
 
 def _routes_taken_for_younger(sides: Sides) -> Iterator[tuple[ResourceKey, ResourceKey]]:

@@ -285,13 +285,15 @@ def written(effective: Effective, pointer: Pointer) -> tuple[ResourceKey, Locati
 
 
 def _in(attachment: Attachment, pointer: Pointer, value: Any) -> Location | None:
-    """Return where a policy writes a value of the effective spec; a merged list may have it at another index."""
+    """Return where a policy writes a value of the effective spec; a merged list may have it at another index, or hold
+    the policy's whole list as one of its entries."""
     *above, last = pointer
     for declared in attachment.declared:
         pointers = [pointer]
         if isinstance(last, int):
             beside = sequence(value_at(declared.proper, tuple(above)))
             pointers = [(*above, number) for number, entry in enumerate(beside) if entry == value]
+            pointers += [tuple(above)] if beside == value else []
         for candidate in pointers:
             if holds(declared.proper, candidate):
                 return attachment.policy.location(*declared.prefix, *candidate, key=isinstance(last, str))

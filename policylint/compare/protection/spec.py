@@ -7,7 +7,7 @@ is there for the first time: it demands more than nothing did.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -381,7 +381,10 @@ def _changed_lists(weak: Weakness, before: Mapping[str, Any], after: Mapping[str
     fewer requests), and likewise alternatives, of which there were some before.
     """
     for was, now, old, new in _lists(weak, before, after):
-        if weak.list in ("demands", "each"):
+        if weak.list == "demands" and (_is_of_several(was.value) or _is_of_several(now.value)):
+            for at, names in _eased(_alternatives(was.value), _alternatives(now.value)):
+                yield Weakening(weak, was.pointer, (*now.pointer, at), f"loses {_listed(names)}")
+        elif weak.list in ("demands", "each"):
             if new.keys() < old.keys() or (weak.list == "each" and old.keys() - new.keys()):
                 lost = [name for name in old if name not in new]
                 yield Weakening(weak, (*was.pointer, old[lost[0]]), now.pointer, f"loses {_listed(lost)}")
@@ -390,6 +393,28 @@ def _changed_lists(weak: Weakness, before: Mapping[str, Any], after: Mapping[str
         elif old.keys() < new.keys() and (old or weak.list == "conditions"):
             added = [name for name in new if name not in old]
             yield Weakening(weak, was.pointer, (*now.pointer, new[added[0]]), f"gains {_listed(added)}")
+
+
+def _is_of_several(value: object) -> bool:
+    """Tell whether a list holds those of several policies, of which one is enough."""
+    return isinstance(value, list) and any(isinstance(each, list) for each in value)
+
+
+def _alternatives(value: object) -> list[list[str]]:
+    """Return the names of the demands of each of several policies; of a list of one policy they are one alternative."""
+    listed = value if isinstance(value, list) else []
+    return [[name_of(each) for each in one] for one in (listed if _is_of_several(value) else [listed])]
+
+
+def _eased(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the alternatives that are a former one without some of its demands, and that no former one was enough for,
+    each with these demands."""
+    for at, names in enumerate(new):
+        if any(set(names).issuperset(one) for one in old):
+            continue
+        former = next((one for one in old if set(one).issuperset(names)), None)
+        if former is not None:
+            yield at, [name for name in former if name not in names]
 
 
 def _wider(old: Collection[str], new: Collection[str]) -> str:

@@ -20,7 +20,7 @@ from policylint.model import Resource, is_symbolic, mapping, sequence, text, val
 from policylint.model.kinds import INGRESS
 from policylint.model.selectors import matches
 from policylint.schema.known import ManifestChecker
-from policylint.schema.names import fits, stands_for_another
+from policylint.schema.names import fits, is_word_to_replace, stands_for_another
 from policylint.schema.object_meta import OBJECT_META, TEXTS
 
 if TYPE_CHECKING:
@@ -184,10 +184,15 @@ def _of_exposure(spec: Mapping[str, Any]) -> Iterator[_Fault]:
         if type(target) is int and target and target not in _PORTS:
             says, label = f"has the target port {target}", "ports are numbers from 1 to 65535"
             yield (*at, "targetPort"), "must be between 1 and 65535, inclusive", says, label
-        if isinstance(target, str) and target and not _is_open(target) and not _is_port_name(target):
+        if isinstance(target, str) and target and not _stands_for_port(target) and not _is_port_name(target):
             wanted = f"at most {_LONGEST_PORT_NAME} lower case letters, digits and -, one letter at least"
             says = f"has the target port {target!r}, which is no name of a port"
             yield (*at, "targetPort"), f"{target!r}: must be {wanted}", says, wanted
+
+
+def _stands_for_port(name: str) -> bool:
+    """Tell whether somebody is to write a port in its place: `HTTP` is a mistake, `PORT` is none."""
+    return _is_open(name) or (is_word_to_replace(name) and "PORT" in name)
 
 
 def _is_port_name(name: str) -> bool:

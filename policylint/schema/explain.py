@@ -14,7 +14,7 @@ from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import KEYS, has_form, is_of_format, second_of, without_nulls
 from policylint.schema.misplaced import belonging
-from policylint.schema.names import filled_in, stands_for_another
+from policylint.schema.names import filled_in, is_word_to_replace, stands_for_another
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.rules import broken_rules
 
@@ -164,6 +164,8 @@ def _violations(error: Any) -> Iterator[Violation]:
         return
     if keyword == "type":
         types = tuple(wanted) if isinstance(wanted, list) else (wanted,)
+        if "string" not in types and is_word_to_replace(value):
+            return
         named = " or ".join(_ARTICLES[type_name] for type_name in types if type_name != "null" or len(types) == 1)
         label = f"this is {_kind_of(value)}, {named} is wanted"
         yield Violation("type", pointer, types, f"has {_kind_of(value)} in {path}, which takes {named}", label, value)

@@ -11,6 +11,7 @@ from policylint.cel.nodes import Fuel
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import Checker
+from policylint.schema.names import is_word_to_replace
 from policylint.schema.rules import RULES, rules_of
 
 if TYPE_CHECKING:
@@ -44,11 +45,15 @@ class ManifestChecker(Checker):
     def below(self, schema: Mapping[str, Any]) -> Checker:
         return ManifestChecker(schema, self._fuel)
 
+    @property
+    def _takes_no_text(self) -> bool:
+        return self._classes is not None and str not in self._classes
+
     def is_valid(self, value: Any) -> bool:
         if value.__class__ is str and ("${" in value or "{{" in value) and is_symbolic(value):
             return True
         if not super().is_valid(value):
-            return is_symbolic(value)
+            return is_symbolic(value) or (self._takes_no_text and is_word_to_replace(value))
         return self._rules is None or value is None or self._keeps_rules(value, self._rules)
 
     def _keeps_rules(self, value: Any, rules: Sequence[Program | None]) -> bool:

@@ -41,6 +41,11 @@ _WORD = Pattern(r"(?:^|[^A-Za-z0-9])(?:[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+)(?:[^A-Za
 """A word of capitals alone, which no name of an object has."""
 
 
+def is_word_to_replace(value: object) -> bool:
+    """Return whether a value is a word in capitals, which where no such text can stand is to be replaced: `PORT`."""
+    return isinstance(value, str) and value.isascii() and value.isupper()
+
+
 def stands_for_another(value: str) -> bool:
     """Return whether a name or hostname is one to be filled in: `DOMAIN`, `tenant-COMPANY-NAME`."""
     return _WORD.search(value) is not None

@@ -131,6 +131,9 @@ SHAPES = [
     (service(ports="[{port: 80, nodePort: 70000}]", more="type: NodePort"), ("spec", "ports", 0, "nodePort")),
     (service(ports="[{port: 80, targetPort: 70000}]"), ("spec", "ports", 0, "targetPort")),
     (service(ports="[{port: 80, targetPort: http_main}]"), ("spec", "ports", 0, "targetPort")),
+    (service(ports="[{port: 80, targetPort: HTTP}]"), ("spec", "ports", 0, "targetPort")),
+    (service(ports="[{port: PORT, targetPort: PORT}]"), None),  # to be replaced
+    (service(ports="[{port: NODE_PORT, targetPort: web}]"), None),
     (service(ports="[{port: 80, targetPort: '8080'}]"), ("spec", "ports", 0, "targetPort")),
     (service(ports="[{port: 80, targetPort: metrics-and-more}]"), ("spec", "ports", 0, "targetPort")),
     (service(ports="[{port: 80, targetPort: web-8080}]"), None),
@@ -148,6 +151,8 @@ SHAPES = [
     (pods("{name: a, image: a, imagePullPolicy: Sometimes}"), ("spec", "template", "spec", "containers", 0, "imagePullPolicy")),
     (pods("{name: a, image: a, ports: [{containerPort: 70000}]}"), ("spec", "template", "spec", "containers", 0, "ports", 0, "containerPort")),
     (pods("{name: a, image: a, ports: [{containerPort: 80, hostPort: 0, protocol: UDP}]}"), None),
+    (pods("{name: a, image: a, ports: [{containerPort: PORT}]}"), None),
+    (pods("{name: a, image: a, ports: [{containerPort: eighty}]}"), ("spec", "template", "spec", "containers", 0, "ports", 0, "containerPort")),
     (pods("{name: a, image: a, ports: [{containerPort: 80, protocol: http}]}"), ("spec", "template", "spec", "containers", 0, "ports", 0, "protocol")),
     (pods("{name: a, image: a, livenessProbe: {httpGet: {port: 80}, tcpSocket: {port: 80}}}"), ("spec", "template", "spec", "containers", 0, "livenessProbe")),
     (pods("{name: a, image: a, readinessProbe: {httpGet: {port: 80}, tcpSocket: null}}"), None),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules, stretches
 from policylint.model import Finding, ResourceKey
 from policylint.model.words import leading
+from policylint.network.endpoints import Endpoint
 from policylint.network.meshes import Tunnel
 from policylint.network.rules import RuleSpec
 from policylint.network.selecting import numbers_of
@@ -22,10 +25,11 @@ _MOST = 256
 def check(simulation: Simulation) -> Iterator[Finding]:
     """Yield the rules that let nothing through, as all connections between their ends go through a tunnel."""
     network = simulation.network
-    if not simulation.meshes.all:
+    tunnelled = _tunnelled(simulation) if simulation.meshes.all else 0
+    if not tunnelled:
         return
     for number, policy, rule in rules(simulation):
-        if rule.action != "Allow" or not rule.ports:
+        if rule.action != "Allow" or not rule.ports or not network.subjects[number].maybe & tunnelled:
             continue
         peers: dict[int, int] = defaultdict(int)
         for subject, stretch in stretches(network, number, rule):
@@ -45,6 +49,17 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             help=(f"fix: open TCP {tunnel.port} there, and say in a policy of the mesh who may ask which port",),
             field=path(rule.pointer),
         )
+
+
+def _tunnelled(simulation: Simulation) -> int:
+    """Return the set of the pods that certainly reach pods like themselves through a tunnel."""
+    tunnels = ((1 << number, simulation.meshes.tunnel(end, end)) for number, end in _pods(simulation))
+    return reduce(or_, (bit for bit, tunnel in tunnels if tunnel is not None and tunnel.certain), 0)
+
+
+def _pods(simulation: Simulation) -> Iterator[tuple[int, Endpoint]]:
+    ends = enumerate(simulation.network.universe.endpoints)
+    return ((number, end) for number, end in ends if end.is_pod)
 
 
 def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tuple[list[ResourceKey], Tunnel] | None:

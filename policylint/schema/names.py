@@ -43,7 +43,7 @@ _WORD = Pattern(r"(?:^|[^A-Za-z0-9])(?:[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+)(?:[^A-Za
 
 def is_word_to_replace(value: object) -> bool:
     """Return whether a value is a word in capitals, which where no such text can stand is to be replaced: `PORT`."""
-    return isinstance(value, str) and value.isascii() and value.isupper()
+    return isinstance(value, str) and len(value) > 1 and value.isascii() and value.isupper()
 
 
 def stands_for_another(value: str) -> bool:

@@ -59,7 +59,12 @@ def _tunnelled(simulation: Simulation) -> int:
 
 def _pods(simulation: Simulation) -> Iterator[tuple[int, Endpoint]]:
     ends = enumerate(simulation.network.universe.endpoints)
-    return ((number, end) for number, end in ends if end.is_pod)
+    return ((number, end) for number, end in ends if _is_seen(end))
+
+
+def _is_seen(end: Endpoint) -> bool:
+    """Tell whether an end is pods that were seen: others may have a label that keeps them out of the mesh."""
+    return end.is_pod and not end.open
 
 
 def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tuple[list[ResourceKey], Tunnel] | None:
@@ -72,7 +77,7 @@ def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tupl
     tunnel = None
     for subject, peer in pairs:
         source, target = (peer, subject) if rule.direction == "ingress" else (subject, peer)
-        if max(source, target) >= len(ends) or not (ends[source].is_pod and ends[target].is_pod):
+        if max(source, target) >= len(ends) or not (_is_seen(ends[source]) and _is_seen(ends[target])):
             return None  # beyond the ends stand addresses
         tunnel = simulation.meshes.tunnel(ends[source], ends[target])
         if tunnel is None or not tunnel.certain:

@@ -15,6 +15,14 @@ EVERYWHERE = "from: [{namespaceSelector: {}}]"
 CLIENTS = "from: [{ipBlock: {cidr: 203.0.113.0/24}}]"
 OUT = POLICY.replace("Ingress", "Egress").replace("ingress", "egress")
 TO = "to: [{podSelector: {}}]"
+CHART = """
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: db, namespace: shop}
+spec: {chart: {spec: {chart: db, sourceRef: {kind: HelmRepository, name: db}}}}
+---
+"""
 CILIUM = """
 ---
 apiVersion: cilium.io/v2
@@ -46,6 +54,8 @@ spec: {endpointSelector: {}, %s}
         (AMBIENT, (CILIUM % "ingress: [{fromCIDR: [203.0.113.0/24], toPorts: [{ports: [{port: '8080'}]}]}]",), []),
         (AMBIENT, (CILIUM % "egress: [{toEntities: [kube-apiserver], toPorts: [{ports: [{port: '443'}]}]}]",), []),
         (AMBIENT, (CILIUM % "egress: [{toEntities: [world], toPorts: [{ports: [{port: '443'}]}]}]",), []),
+        # pods that were not seen may be kept out of the mesh by a label of their own
+        (AMBIENT, (CHART, POLICY % ("p", rule(8080))), []),
         # no tunnel, or one of which it is not known whether it is there
         (SIDECARS, (POLICY % ("p", rule(8080)),), []),
         (LINKERD, (POLICY % ("p", rule(8080)),), []),

@@ -34,6 +34,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     unread: dict[tuple[str, str], list[Resource]] = {}
     for kind in (*ROUTE_KINDS, "Gateway"):
         for holder in simulation.world.of_kind(GATEWAY_GROUP, kind):
+            if holder.key in simulation.refused:
+                continue
             yield from _of_ingresses(holder)
             for annotation in map(str, holder.annotations) if holder.key not in copied else ():
                 if readers(annotation, kind)[0] and not _is_said_above(simulation, holder, annotation):

@@ -59,3 +59,18 @@ PORTS = "config.linkerd.io/skip-outbound-ports: '3306'"
 )
 def test_what_no_mesh_reads(manifests: tuple[str, ...], told: list[str]) -> None:
     assert [each.message for each in run(simulated(*manifests), select={"GWP114"})] == told
+
+
+@pytest.mark.parametrize("beside", [(), (namespace(""),)], ids=["alone", "beside a Namespace"])
+@pytest.mark.parametrize(("written", "told"), [("edge.example", 1), ("[edge.example]", 0)])
+def test_an_object_that_is_refused_has_no_annotations(beside: tuple[str, ...], written: str, told: int) -> None:
+    """It is not there: that it is refused is another finding, whatever else is in the tree."""
+    route = manifest(
+        "gateway.networking.k8s.io/v1",
+        "HTTPRoute",
+        "web",
+        "shop",
+        "spec: {parentRefs: [{name: edge}]}",
+        more=f"annotations: {{external-dns.alpha.kubernetes.io/target: {written}}}",
+    )
+    assert len(list(run(simulated(route, *beside), select={"GWP114"}))) == told

@@ -15,6 +15,7 @@ from policylint.cel.formats import OF_CEL
 from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping
+from policylint.model.kinds import OPENSHIFT_ROUTE
 from policylint.schema.known import ManifestChecker
 from policylint.schema.names import misnamed, stands_for_another
 
@@ -47,7 +48,7 @@ OBJECT_META: Final[Mapping[str, Any]] = {
 _SCHEMA: Final[Mapping[str, Any]] = {"type": "object", "properties": {"metadata": OBJECT_META}}
 _PATHS: Final = ("rbac.authorization.k8s.io", "apiregistration.k8s.io")
 """Groups whose names are segments of paths."""
-_OTHERS: Final = ".openshift.io"
+_OTHERS: Final = OPENSHIFT_ROUTE[0].removeprefix("route")
 """The end of groups of API servers of their own, some of which take other names."""
 
 

@@ -313,7 +313,7 @@ WORLDS = {
         base=base(route(), certificate("shop"), AUTHORITY, listeners=secured(),
                   gateway=f"tls: {{frontend: {{default: {{{VALIDATION}}}}}}}")),
     "but on a port of its own rules": Predicted(
-        "clients", (), "allowed", request={**HTTPS, "port": 8443},
+        "clients", (), "allowed, client certificate not required", request={**HTTPS, "port": 8443},
         base=base(route(), certificate("shop"), AUTHORITY, listeners=f"{secured()}, {secured('alt', 8443)}",
                   gateway=f"tls: {{frontend: {{default: {{{VALIDATION}}}, "
                   f"perPort: [{{port: 8443, tls: {{{FALLBACK}}}}}]}}}}")),

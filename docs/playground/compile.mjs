@@ -22,6 +22,7 @@ for (const name of ARCHIVES) python.FS.writeFile(`/${name}`, readFileSync(`${fol
 python.unpackArchive(new Uint8Array(readFileSync(`${folder}/policylint.zip`)), "zip", { extractDir: "/policylint" });
 python.globals.set("questions", readFileSync(`${folder}/questions.json`, "utf-8"));
 python.runPython(`
+import ast
 import json
 import sys
 import zipfile
@@ -38,6 +39,16 @@ for question in json.loads(questions):
 used = {str(getattr(module, "__file__", "")) for module in list(sys.modules.values())}
 
 
+def silent(tree):
+    """Return the tree of a module without its docstrings, of which byte code has none either."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            if isinstance(body[0].value.value, str):
+                node.body = body[1:] or [ast.Pass()]
+    return tree
+
+
 def written(archive, root):
     """Write an archive with byte code for the modules that are used; root is where they were imported from."""
     with zipfile.ZipFile(archive) as source:
@@ -48,6 +59,8 @@ def written(archive, root):
                 level = 0 if name.startswith("policylint/cli/") else 2  # there docstrings are the text of --help
                 code = compile(data, name, "exec", dont_inherit=True, optimize=level)
                 name, data = name + "c", _code_to_hash_pyc(code, source_hash(data), checked=False)
+            elif name.startswith("policylint/") and name.endswith(".py") and not name.startswith("policylint/cli/"):
+                data = ast.unparse(silent(ast.parse(data))).encode()
             target.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data)
 
 

@@ -569,7 +569,7 @@ TARGET = "external-dns.alpha.kubernetes.io/target"
     ("above", "routes", "said"),
     [
         ("", {"a": "x.example.com"}, [f"{TARGET} does nothing on HTTPRoute shop/a"]),
-        ("", {"a": "x.example.com", "b": "y"}, [f"{TARGET} does nothing on HTTPRoute shop/a and 1 other HTTPRoute"]),
+        ("", {"a": "x.example.com", "b": "q.a"}, [f"{TARGET} does nothing on HTTPRoute shop/a and 1 other HTTPRoute"]),
         ("x.example.com", {"a": "x.example.com"}, []),
         ("x.example.com", {"a": "y.example.com"}, [f"{TARGET} does nothing on HTTPRoute shop/a"]),
     ],

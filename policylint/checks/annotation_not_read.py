@@ -132,33 +132,38 @@ def _replaced(simulation: Simulation) -> Iterator[Finding]:
 def _enrolling(simulation: Simulation) -> Iterator[Finding]:
     """Yield what is to take pods into a mesh, or out of it, and stands where no mesh reads it: a label in place of an
     annotation, or the metadata of a workload in place of that of its pods."""
-    world = simulation.world
     for kind in (("", "Namespace"), *WORKLOADS):
-        for holder in world.of_kind(*kind):
-            is_own = kind[1] in ("Namespace", "Pod")
-            own = holder.metadata if is_own else mapping(pod_template(holder).get("metadata"))
+        for holder in simulation.world.of_kind(*kind):
             for field, other in (("annotations", "labels"), ("labels", "annotations")):
                 for name in map(str, mapping(holder.metadata.get(field))):
-                    known = next((each for each in enrolments() if each.means(name)), None)
-                    place = "Namespace" if kind[1] == "Namespace" else "Pod"
-                    if known is None or place not in known.at:
-                        continue
-                    is_form = known.form in ("either", field[:-1])
-                    right = field if is_form else other
-                    if (is_own and is_form) or name in mapping(own.get(right)):
-                        continue
-                    whose = f"the pods of {holder.key.kind}s" if not is_own else f"{holder.key.kind}s"
-                    there = f"{'spec.template.metadata' if not is_own else 'metadata'}.{right}"
-                    yield Finding(
-                        RULE,
-                        "warning",
-                        f"{field[:-1]} {name} does nothing on {holder.key}",
-                        holder.location("metadata", field, name, key=True),
-                        resources=(holder.key,),
-                        label=f"{known.reader} reads it as {_ARTICLES[right]} of {whose}",
-                        help=(f"fix: move it to {there}",),
-                        field=name,
-                    )
+                    if (finding := _unheard(holder, name, field, other)) is not None:
+                        yield finding
+
+
+def _unheard(holder: Resource, name: str, field: str, other: str) -> Finding | None:
+    """Return that no mesh reads what an object bears in one of two fields of its metadata; None where one does."""
+    kind = holder.key.kind
+    known = next((each for each in enrolments() if each.means(name)), None)
+    if known is None or ("Namespace" if kind == "Namespace" else "Pod") not in known.at:
+        return None
+    right = field if known.form in ("either", field[:-1]) else other
+    if kind in ("Namespace", "Pod"):
+        own, whose, there = holder.metadata, f"{kind}s", "metadata"
+    else:
+        own, whose = mapping(pod_template(holder).get("metadata")), f"the pods of {kind}s"
+        there = "spec.template.metadata"
+    if name in mapping(own.get(right)):
+        return None
+    return Finding(
+        RULE,
+        "warning",
+        f"{field[:-1]} {name} does nothing on {holder.key}",
+        holder.location("metadata", field, name, key=True),
+        resources=(holder.key,),
+        label=f"{known.reader} reads it as {_ARTICLES[right]} of {whose}",
+        help=(f"fix: move it to {there}.{right}",),
+        field=name,
+    )
 
 
 def _is_said_above(simulation: Simulation, holder: Resource, annotation: str) -> bool:

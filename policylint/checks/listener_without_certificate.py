@@ -222,5 +222,5 @@ def _challenges(world: World) -> dict[ResourceKey, list[Challenge]]:
 
 def _by_http(holder: Resource, simulation: Simulation) -> bool:
     """Return whether all challenges of an object are answered by a route below this very object."""
-    made = simulation.world.once(_challenges).get(holder.key)
-    return bool(made) and all(each.is_answered_there for each in made or ())
+    made = simulation.world.once(_challenges).get(holder.key, [])
+    return bool(made) and all(each.is_answered_there for each in made)

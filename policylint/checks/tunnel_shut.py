@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules, stretches
@@ -53,13 +51,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _tunnelled(simulation: Simulation) -> int:
     """Return the set of the pods that certainly reach pods like themselves through a tunnel."""
-    tunnels = ((1 << number, simulation.meshes.tunnel(end, end)) for number, end in _pods(simulation))
-    return reduce(or_, (bit for bit, tunnel in tunnels if tunnel is not None and tunnel.certain), 0)
-
-
-def _pods(simulation: Simulation) -> Iterator[tuple[int, Endpoint]]:
-    ends = enumerate(simulation.network.universe.endpoints)
-    return ((number, end) for number, end in ends if _is_seen(end))
+    found = 0
+    for number, end in enumerate(simulation.network.universe.endpoints):
+        tunnel = simulation.meshes.tunnel(end, end) if _is_seen(end) else None
+        if tunnel is not None and tunnel.certain:
+            found |= 1 << number
+    return found
 
 
 def _is_seen(end: Endpoint) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor, vendor_of, vendors
-from policylint.implementations.generic.containers import containers
+from policylint.implementations.generic.containers import arguments, containers, runs
 from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts
 from policylint.model.kinds import INGRESS
@@ -59,11 +58,10 @@ def _beginnings(world: World) -> dict[tuple[str, str], str]:
         of_prefix, of_class = (text(vendor.arguments.get(each)) for each in ("prefix", "controller"))
         if not of_prefix:
             continue
-        stated = [*_arguments(world, of_prefix), *_of_values(world, vendor)]
-        for arguments in stated:
-            prefix = arguments.get(of_prefix, "").rstrip("/")
+        for stated in (*_arguments(world, of_prefix), *(stated for stated, _ in _of_values(world, vendor))):
+            prefix = text(stated.get(of_prefix)).rstrip("/")
             if prefix and not is_symbolic(prefix):
-                called = arguments.get(of_class) or text(vendor.arguments.get("otherwise"))
+                called = text(stated.get(of_class)) or text(vendor.arguments.get("otherwise"))
                 found[vendor.name, called] = f"{prefix}/"
     own = {vendor.name: vendor.prefix for vendor in vendors()}
     return {key: prefix for key, prefix in found.items() if not prefix.startswith(own[key[0]])}
@@ -72,9 +70,7 @@ def _beginnings(world: World) -> dict[tuple[str, str], str]:
 def _arguments(world: World, wanted: str) -> Iterator[dict[str, str]]:
     """Yield the arguments `--name=value` of containers that state one, by name."""
     for _, container in containers(world, WORKLOADS):
-        written = (*texts(container.get("command")), *texts(container.get("args")))
-        pairs = (each.lstrip("-").partition("=") for each in written if each.startswith("-"))
-        stated = {name: value for name, _, value in pairs}
+        stated = dict(arguments(container))
         if wanted in stated:
             yield stated
 
@@ -84,29 +80,27 @@ def is_told(world: World, vendor: Vendor, flag: str) -> bool | None:
     its chart were seen."""
     seen = None
     for _, container in containers(world, WORKLOADS):
-        name = text(container.get("image")).partition("@")[0]
-        name = name.rpartition(":")[0] or name
-        if any(fnmatchcase(name, pattern) for pattern in texts(vendor.proxies.get("images"))):
-            written = (*texts(container.get("command")), *texts(container.get("args")))
-            stated = {each.lstrip("-").partition("=")[::2] for each in written}
-            if any(argument == flag and value.lower() != "false" for argument, value in stated):
+        if runs(container, texts(vendor.proxies.get("images"))):
+            if _is_set(flag, arguments(container)):
                 return True
             seen = False
-    place = tuple(text(vendor.arguments.get("chart")).split("."))
-    for _, values, is_whole in values_of(world, text(mapping(vendor.config.get("chart")).get("name"))):
-        arguments = mapping(value_at(values, place))
-        if flag in arguments and str(arguments[flag]).lower() != "false":
+    for stated, is_whole in _of_values(world, vendor):
+        if _is_set(flag, stated.items()):
             return True
         seen = False if is_whole else seen
     return seen
 
 
-def _of_values(world: World, vendor: Vendor) -> Iterator[dict[str, str]]:
-    """Yield the arguments that values of a controller's chart hold."""
+def _is_set(flag: str, stated: Iterable[tuple[str, Any]]) -> bool:
+    return any(name == flag and str(value).lower() != "false" for name, value in stated)
+
+
+def _of_values(world: World, vendor: Vendor) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yield the arguments that values of a controller's chart hold, and whether these are all values."""
     chart = text(mapping(vendor.config.get("chart")).get("name"))
     place = tuple(text(vendor.arguments.get("chart")).split("."))
-    for _, values, _ in values_of(world, chart):
-        yield {name: text(value) for name, value in mapping(value_at(values, place)).items()}
+    for _, values, is_whole in values_of(world, chart):
+        yield mapping(value_at(values, place)), is_whole
 
 
 def _default_class(world: World) -> str:

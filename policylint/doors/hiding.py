@@ -7,13 +7,13 @@ IP», and tutorials/services/source-ip; schemas/doors.yaml, `proxies`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors import is_on_node, published_as
 from policylint.doors.controllers import settings_of
 from policylint.doors.vendors import Vendor, keeping
+from policylint.implementations.generic.containers import runs
 from policylint.load.charts import values_of
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
@@ -47,9 +47,8 @@ def of_controller(world: World, vendor: Vendor) -> Hiding | None:
         return None
     for hiding in hiding_services(world):
         for workload in workloads_selected(world, hiding.owner):
-            images = (text(mapping(each).get("image")) for each in sequence(pod_spec(workload).get("containers")))
-            names = [image.partition("@")[0].rpartition(":")[0] or image for image in images]
-            if any(fnmatchcase(name, pattern) for name in names for pattern in sequence(about.get("images"))):
+            listed = map(mapping, sequence(pod_spec(workload).get("containers")))
+            if any(runs(container, texts(about.get("images"))) for container in listed):
                 return hiding
     chart, place = text(about.get("chart")), tuple(text(about.get("policy")).split("."))
     for release, values, is_whole in values_of(world, chart) if chart else ():

@@ -111,8 +111,7 @@ def _doubted(match: Mapping[str, Any], why: str, kind: str = FOREIGN) -> dict[st
 
 def is_doubted(match: Mapping[str, Any]) -> bool:
     """Return whether it is not known which requests a match takes, or whether any."""
-    kinds = [condition["type"] for condition in match.get("also", ())]
-    return FOREIGN in kinds or kinds.count(EXPRESSION) > 0
+    return any(condition["type"] in (FOREIGN, EXPRESSION) for condition in match.get("also", ()))
 
 
 def by_chance(match: Mapping[str, Any], why: str) -> dict[str, Any]:

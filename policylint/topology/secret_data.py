@@ -19,9 +19,8 @@ def contents(holder: Resource | None, world: World) -> dict[str, str] | None:
     data, plain = mapping(holder.body.get("data")), mapping(holder.body.get("stringData"))
     values = [text(value).strip() for value in (*data.values(), *plain.values())]
     is_lone = bool(getattr(holder.document, "chart", ""))
-    is_filled = any(
-        "inject" in str(name) for name in (*holder.labels, *holder.annotations)
-    )  # by something in the cluster
+    marks = (*holder.labels, *holder.annotations)  # by which something in the cluster is asked to fill it
+    is_filled = any("inject" in str(name) for name in marks)
     if (not values and (world.partial or is_filled)) or ("" in values and is_lone):
         return None
     decode = _decoded if holder.key.kind == "Secret" else text

@@ -13,8 +13,7 @@ def deploying_applications(world: World) -> Mapping[str, Resource]:
     """Return the directories of this tree that Applications deploy, each with the first one that does."""
     found: dict[str, Resource] = {}
     for application in world.of_kind("argoproj.io", "Application"):
-        file = application.document.file
-        entry = next((each for each in _ends(file) if each in world.entries), "")
+        file, entry = _entry(application, world)
         sources = [mapping(application.spec.get("source")), *map(mapping, sequence(application.spec.get("sources")))]
         for source in sources if entry else ():
             stated = text(source.get("path"))
@@ -28,10 +27,8 @@ def deploying_kustomizations(world: World) -> Mapping[str, Resource]:
     """Return the directories of this tree that Kustomizations of Flux deploy, each with the first one that does."""
     found: dict[str, Resource] = {}
     for kustomization in world.of_kind("kustomize.toolkit.fluxcd.io", "Kustomization"):
-        file = kustomization.document.file
-        entry = next((each for each in _ends(file) if each in world.entries), "")
-        stated = text(kustomization.spec.get("path"))
-        directory = stated.removeprefix("./").strip("/")
+        file, entry = _entry(kustomization, world)
+        directory = text(kustomization.spec.get("path")).removeprefix("./").strip("/")
         if entry and directory and directory in world.entries[entry] and kustomization.spec.get("suspend") is not True:
             found.setdefault(file.removesuffix(entry) + directory, kustomization)
     return found
@@ -45,6 +42,12 @@ def is_left_alone(resource: Resource) -> bool:
     behaviour = text(resource.annotations.get("kustomize.toolkit.fluxcd.io/ssa")).lower()
     disabled = resource.annotations.get("kustomize.toolkit.fluxcd.io/reconcile") == "disabled"
     return disabled or behaviour in ("ignore", "ifnotpresent")
+
+
+def _entry(deployer: Resource, world: World) -> tuple[str, str]:
+    """Return the file of what deploys something, and it as the entries of the environment have it, "" for none."""
+    file = deployer.document.file
+    return file, next((each for each in _ends(file) if each in world.entries), "")
 
 
 def _ends(path: str) -> Iterator[str]:

@@ -42,6 +42,7 @@ from policylint.model import (
 )
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS as NETWORK_POLICIES
+from policylint.network.ports import LAST
 from policylint.patterns import Pattern
 from policylint.policy.content import content_references
 from policylint.policy.results import PolicyState, Target
@@ -52,7 +53,6 @@ _MOST = 40
 """Policies of one change: each takes a simulation or two."""
 _MOST_PORTS = 8
 """Ports of one policy at which requests are compared."""
-_PORTS = 65_536
 _FILE = "what was not seen"
 _ANY, _PLACE = "any-of-them", "some-namespace"
 _ACTION = Pattern(r"\{\{.*?\}\}")
@@ -100,7 +100,7 @@ def assumed_weaker(
 def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
     """Yield the policies that differ, or are gone, or whose namespace says something else of itself, with a target
     behind which nothing was seen."""
-    spaces = {now.key.name: both for both in relabelled(sides) for now in both[1:]}
+    spaces = {both[1].key.name: both for both in relabelled(sides)}
     for key, was in sides.before.policies.items():
         now = sides.after.policies.get(sides.pairing.key(key))
         around = spaces.get(key.namespace)
@@ -301,7 +301,7 @@ def _ports(value: Any, *, of_ports: bool = False) -> Iterator[int]:
     for inner in value if isinstance(value, list) else ():
         yield from _ports(inner, of_ports=of_ports)
     number = whole_number(str(value)) if of_ports and isinstance(value, int | str) else None
-    if number is not None and 0 < number < _PORTS:
+    if number is not None and 0 < number <= LAST:
         yield number
 
 

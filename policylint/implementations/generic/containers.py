@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
-from policylint.model import Resource, World, mapping, sequence
+from policylint.model import Resource, World, mapping, sequence, text, texts
 from policylint.topology.workloads import pod_spec
 
 Started = tuple[Resource, Mapping[str, Any]]
@@ -20,3 +21,17 @@ def containers(world: World, kinds: Iterable[tuple[str, str]] = RUNNING) -> Iter
         for workload in world.of_kind(*kind):
             for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
                 yield workload, container
+
+
+def arguments(container: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what a container is started with, as names and values of arguments: `--name=value`."""
+    written = (*texts(container.get("command")), *texts(container.get("args")))
+    pairs = (each.lstrip("-").partition("=") for each in written if each.startswith("-"))
+    return [(name, value) for name, _, value in pairs]
+
+
+def runs(container: Mapping[str, Any], images: Iterable[str]) -> bool:
+    """Return whether a container runs one of some images, named by patterns and without a tag or digest."""
+    name = text(container.get("image")).partition("@")[0]
+    name = name.rpartition(":")[0] or name
+    return any(fnmatchcase(name, pattern) for pattern in images)

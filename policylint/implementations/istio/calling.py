@@ -21,6 +21,7 @@ from policylint.model.hosts import is_exported
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
+from policylint.topology.hostnames import covers
 
 _TRAFFIC = "traffic.sidecar.istio.io/"
 _INTERCEPTION = "sidecar.istio.io/interceptionMode"
@@ -256,7 +257,8 @@ def let_out(
     sidecars = world.once(Sidecars)
     own = next(iter(sidecars.of(proxy.namespace, proxy.labels, root)), None)
     for entry in world.of_kind(*labels.SERVICE_ENTRY):
-        if is_exported(entry, proxy.namespace) is not False and _defines(entry, host):
+        is_defined = any(covers(name, host) for name in filter(None, texts(entry.spec.get("hosts"))))
+        if is_defined and is_exported(entry, proxy.namespace) is not False:
             why = f"{entry.key} defines it"
             limited = own is not None and "egress" in own.spec
             return Decision("depends" if limited else "allowed", ("spec", "hosts"), why, by=own if limited else entry)
@@ -267,11 +269,6 @@ def let_out(
     listens = sidecars.hears(port, proxy.namespace, proxy.labels, root)
     denied = Decision("denied", pointer, why, status=502, by=own, resets=not listens)
     return denied if proxy.sure else denied.if_so("whether the client is in the mesh")
-
-
-def _defines(entry: Resource, host: str) -> bool:
-    names = texts(entry.spec.get("hosts"))
-    return any(name == host or (name.startswith("*.") and host.endswith(name[1:])) for name in names)
 
 
 def _unmet(service: Resource, proxy: Proxy, port: int | None, world: World, root: str) -> Decision | None:

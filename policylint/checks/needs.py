@@ -33,6 +33,13 @@ def any_route(simulation: Simulation) -> bool:
     return bool(simulation.topology.routes)
 
 
+def enrolling(simulation: Simulation) -> bool:
+    """Need a namespace, or what makes pods, of which a mesh may be told something."""
+    from policylint.topology.workloads import WORKLOADS
+
+    return not {("", "Namespace"), *WORKLOADS}.isdisjoint(simulation.world.kinds())
+
+
 def read_by_class(simulation: Simulation) -> bool:
     """Need an object that its controller reads by an annotation for its class."""
     kinds = (simulation.catalog.get(*key) for key in simulation.world.kinds())

@@ -31,6 +31,7 @@ from policylint.checks.needs import (
     classes_or_parameters,
     decided_by_address,
     either,
+    enrolling,
     has,
     logins_and_challenges,
     lost_settings,
@@ -56,9 +57,6 @@ if TYPE_CHECKING:
     from policylint.checks.needs import Need
     from policylint.model import Finding
     from policylint.simulation import Simulation
-
-
-_OF_PODS = ("CronJob", "DaemonSet", "Deployment", "Job", "Pod", "ReplicaSet", "StatefulSet")
 
 
 class RuleEntry(NamedTuple):
@@ -128,7 +126,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP113": RuleEntry("content_not_found"),
     "GWP114": RuleEntry(
         "annotation_not_read",
-        either(any_route, any_gateway, has("Ingress", "Namespace", *_OF_PODS), read_by_class),
+        either(any_route, any_gateway, has("Ingress"), enrolling, read_by_class),
     ),
     "GWP115": RuleEntry("parameters_not_named", any_gateway),
     "GWP201": RuleEntry("parent_setting_dropped", lost_settings),

@@ -53,6 +53,14 @@ PORTS = "config.linkerd.io/skip-outbound-ports: '3306'"
             ["label sidecar.istio.io/inject does nothing on CronJob shop/web"],
         ),
         ((workload(f"labels: {{{SIDECAR}}}", f"labels: {{{SIDECAR}}}", "batch/v1/CronJob"),), []),
+        (
+            (workload(f"annotations: {{{LINKERD}}}", "", "argoproj.io/v1alpha1/Rollout"),),
+            ["annotation linkerd.io/inject does nothing on Rollout shop/web"],
+        ),
+        (
+            (workload(f"annotations: {{{LINKERD}}}", "", "v1/ReplicationController"),),
+            ["annotation linkerd.io/inject does nothing on ReplicationController shop/web"],
+        ),
         ((manifest("v1", "Pod", "web", "shop", "spec: {}", more=f"annotations: {{{LINKERD}}}"),), []),
         ((manifest("v1", "Service", "web", "shop", "spec: {}", more=f"annotations: {{{PORTS}}}"),), []),
     ],

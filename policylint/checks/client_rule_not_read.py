@@ -1,13 +1,14 @@
-"""GWP309: a DestinationRule for a Service lies where none of its clients looks for it."""
+"""GWP309: a DestinationRule for a Service, or for the host of a ServiceEntry, lies where none of its clients looks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, is_symbolic, text
+from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, is_symbolic, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.kinds import MACHINE
 from policylint.simulation import Simulation
+from policylint.topology.hostnames import covers
 from policylint.topology.workloads import WORKLOADS
 
 RULE = "GWP309"
@@ -17,7 +18,7 @@ _CLIENTS = (*WORKLOADS, MACHINE, (GATEWAY_GROUP, "Gateway"))
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    """Yield a finding for each rule of a namespace without clients, for a Service of another namespace.
+    """Yield a finding for each rule of a namespace without clients, for what another namespace calls by its host.
 
     Source: istio.io/docs/ops/best-practices/traffic-management, «Cross-namespace configuration sharing»; istio
     pilot/pkg/model/push_context.go, destinationRule.
@@ -31,16 +32,21 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         home, host = rule.key.namespace, text(rule.spec.get("host"))
         if home == root or not host or is_symbolic(host) or host.startswith("*"):
             continue
-        service = _service(world, host, home)
-        if service is not None and service.namespace != home and not _has_clients(world, home):
-            yield _finding(world, rule, service, root)
+        called = _called(world, host, home, rule.key.group)
+        if called and all(each.namespace != home for each in called) and not _has_clients(world, home):
+            yield _finding(world, rule, called[0], root)
 
 
-def _service(world: World, host: str, home: str) -> ResourceKey | None:
-    """Return the Service that a full host names, None where there is none."""
+def _called(world: World, host: str, home: str, group: str) -> list[ResourceKey]:
+    """Return the Service that a full host names, and the ServiceEntries that have the host."""
     name, _, rest = host.partition(".")
     key = ResourceKey("", "Service", rest.partition(".")[0] or home, name)
-    return key if world.get(key) is not None and names_service(host, home, key) else None
+    found = [key] if world.get(key) is not None and names_service(host, home, key) else []
+    entries = world.of_kind(group, "ServiceEntry")
+    whole = host.lower()
+    return found + [
+        entry.key for entry in entries if any(covers(each.lower(), whole) for each in texts(entry.spec.get("hosts")))
+    ]
 
 
 def _has_clients(world: World, namespace: str) -> bool:

@@ -1,0 +1,62 @@
+"""GWP420: a certificate that is for none of the hosts for which it is shown: clients refuse it.
+
+Source: RFC 9525, 6.3 (a wildcard stands for one label); cert-manager.io, Certificate.spec.dnsNames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policylint.checks.kit.certified import End, ends, names_of
+from policylint.checks.kit.locations import path
+from policylint.model import Finding, Related, Resource, is_symbolic
+from policylint.model.words import listing
+from policylint.simulation import Simulation
+
+RULE = "GWP420"
+
+
+def check(simulation: Simulation) -> Iterator[Finding]:
+    for end in ends(simulation):
+        known = [names_of(simulation.world, secret) for secret in end.secrets]
+        found = [each for each in known if each is not None]
+        if not found or len(found) < len(known):
+            continue
+        names = frozenset[str]().union(*(each.names for each in found))
+        lacking = [host for host in dict.fromkeys(end.hosts) if not _is_for(names, host)]
+        if lacking and not any(map(is_symbolic, (*lacking, *names))):
+            yield _finding(end, lacking, names, found[0].holder)
+
+
+def _is_for(names: Iterable[str], host: str) -> bool:
+    """Return whether a certificate with these names is taken for a host, or for some host of a pattern."""
+    if host.startswith("*."):
+        return any(name == host or name.endswith(host[1:]) for name in names)
+    wildcard = f"*.{host.partition('.')[2]}"
+    return any(name in (host, wildcard) for name in names)
+
+
+def _finding(end: End, lacking: list[str], names: frozenset[str], holder: Resource) -> Finding:
+    deep = next((host for host in lacking for name in names if _is_below(host, name)), "")
+    label = f"it is for {listing(sorted(names), most=3)}: clients refuse it"
+    whom = "that name" if len(lacking) == 1 else "these names"
+    if deep:
+        label = f"{label} (a wildcard stands for one label, which {deep} has not)"
+    return Finding(
+        RULE,
+        "warning",
+        f"{end.what} serves {listing(lacking, most=3)} with a certificate that is not for {whom}",
+        end.holder.location(*end.pointer),
+        resources=tuple(dict.fromkeys((end.holder.key, holder.key))),
+        label=label,
+        related=(Related("its names", holder.location("spec", "dnsNames", key=True)),)
+        if "dnsNames" in holder.spec
+        else (),
+        help=(f"fix: add {listing(lacking, most=3)} to the names of the certificate, or name another one",),
+        field=path(end.pointer),
+    )
+
+
+def _is_below(host: str, name: str) -> bool:
+    """Return whether a host is below a wildcard, or right at it, by another number of labels than it stands for."""
+    return name.startswith("*.") and (host.endswith(name[1:]) or host == name[2:])

@@ -425,15 +425,17 @@ class Istio(Implementation):
         return None if share is None else (share.waypoint, share.percent)
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
-        """Return subsets that nothing defines, or no pod is in, Gateways not there, hosts that nobody has, what is not
-        shown to those who send there, and what the webhook refuses."""
+        """Return subsets that nothing defines, or no pod is in, Gateways not there, hosts that nobody has or that two
+        objects ask for, what is not shown to those who send there, and what the webhook refuses."""
         from policylint.implementations.istio.exports import unshown
+        from policylint.implementations.istio.one_host import contended
         from policylint.implementations.istio.refused import refused
         from policylint.implementations.istio.subsets import dead_ends
         from policylint.implementations.istio.unbound import unasked, unbound
         from policylint.implementations.istio.unmet_tls import unmet
 
-        return (*dead_ends(world), *unshown(world), *unbound(world), *unasked(world), *refused(world), *unmet(world))
+        found = (*dead_ends(world), *unshown(world), *unbound(world), *unasked(world), *refused(world), *unmet(world))
+        return (*found, *contended(world))
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.content import misleading_objects, places
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.one_of_a_sort import Displaced, displaced
 from policylint.checks.kit.present import present, routes_served
 from policylint.checks.kit.waiting import EndedEarly, cuts
 from policylint.documents import Pointer
@@ -43,6 +44,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from map(_cut_off, cuts(simulation))
     yield from _underscored(simulation)
     yield from _labelled_otherwise(simulation)
+    yield from _displaced(simulation)
     if any(simulation.world.of_kind(*kind) for kind in LISTING):
         yield from _against_proxies(simulation)
         yield from _unasking(simulation)
@@ -78,6 +80,26 @@ def _everywhere(simulation: Simulation) -> Iterator[Finding]:
                 help=("fix: let a Gateway of another class have it, or match what tells the requests apart",),
                 field=path(pointer),
             )
+
+
+def _displaced(simulation: Simulation) -> Iterator[Finding]:
+    """Yield what Services name for their requests and routes keep from acting: of one sort that of the route acts."""
+    found: dict[tuple[ResourceKey, ResourceKey], list[Displaced]] = {}
+    for each in displaced(simulation):
+        found.setdefault((each.lost, each.service.key), []).append(each)
+    for (lost, service), entries in found.items():
+        first, routes = entries[0], list(dict.fromkeys(entry.of for entry in entries))
+        place: Pointer = ("metadata", "annotations", first.annotation)
+        yield Finding(
+            RULE,
+            "note",  # settings of a route are often meant to take the place of those of all
+            f"{lost}, which {service} names, does not act on requests of {listing(routes, most=3)}",
+            first.service.location(*place),
+            resources=(lost, service, first.by, *routes[:3]),
+            label=f"{first.by} does in its place: of one sort the route's alone acts, and the two are not merged",
+            help=("fix: write what both are to do into the one that the route names",),
+            field=path(place),
+        )
 
 
 def _labelled_otherwise(simulation: Simulation) -> Iterator[Finding]:

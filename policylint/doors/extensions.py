@@ -6,14 +6,15 @@ conditions of the AWS Load Balancer Controller, which are annotations in JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.lowered import Guard
+from policylint.doors.named import entries, meant
 from policylint.doors.vendors import Vendor
-from policylint.model import Resource, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.policy.results import FailingSetting
 
@@ -21,12 +22,75 @@ _REFUSES = 400
 """The least status that refuses a request."""
 
 
+def in_force(world: World, vendor: Vendor, named: Iterable[ResourceKey]) -> Iterator[ResourceKey]:
+    """Yield which objects act of those that an Ingress names and then its Service, and of those for everything.
+
+    Where objects are of sorts (`sort`), one of each acts, the first: developer.konghq.com/gateway/entities/plugin,
+    «Plugin precedence». One that is switched off, or acts for some clients alone, leaves the others be.
+    """
+    about = vendor.extensions
+    whole, sort = text(about.get("clusterKind")), text(about.get("sort"))
+    of_all = {each.key.name: each for each in world.of_kind(about["group"], whole)} if whole else {}
+    keys = []
+    for key in named:
+        for_all = of_all.get(key.name)
+        keys.append(for_all.key if for_all is not None and world.get(key) is None else key)
+    names = {key.name for key in keys}
+    for name, each in of_all.items():
+        if mapping(about["everywhere"]).items() <= each.labels.items() and name not in names:
+            keys.append(each.key)
+    acting: set[str] = set()
+    for key in keys:
+        resource = world.get(key) if sort else None
+        said = "" if resource is None else text(value_at(resource.body, _path(sort)))
+        if said in acting:
+            continue
+        if resource is not None and said and not _is_off(resource, about) and not is_of_some(world, vendor, key):
+            acting.add(said)
+        yield key
+
+
+def overruled(
+    world: World, vendor: Vendor, ingress: Resource, service: Resource
+) -> Iterator[tuple[Resource, Resource]]:
+    """Yield what a Service names and an Ingress keeps from acting on its requests, by one of the same sort: the two."""
+    about, name = vendor.extensions, text(vendor.extensions.get("annotation"))
+    if not about.get("sort"):
+        return
+    own, of_service = (
+        [meant(world, about, each, holder.key.namespace) for each in entries(vendor.value(holder, name))]
+        for holder in (ingress, service)
+    )
+    acting = list(filter(None, map(world.get, in_force(world, vendor, filter(None, (*own, *of_service))))))
+    sort = _path(about["sort"])
+    for lost in filter(None, (world.get(key) for key in of_service if key is not None)):
+        said = value_at(lost.body, sort)
+        winner = next((each for each in acting if value_at(each.body, sort) == said and each.key in own), None)
+        if winner is not None and lost not in acting:
+            yield lost, winner
+
+
+def _is_off(extension: Resource, about: Mapping[str, Any]) -> bool:
+    return value_at(extension.body, _path(about.get("off"))) is True
+
+
+def is_of_some(world: World, vendor: Vendor, key: ResourceKey) -> bool:
+    """Return whether an object that stands for clients names an object: it acts for these alone."""
+    about = vendor.extensions
+    holders = (each for kind in texts(about.get("clients")) for each in world.of_kind(about["group"], kind))
+    name = text(about.get("annotation"))
+    return any(
+        key.name in entries(vendor.value(holder, name)) and key.namespace in ("", holder.key.namespace)
+        for holder in holders
+    )
+
+
 def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
     """Yield what an object asks of all requests that it acts on, by its fields.
 
     A login of one for all namespaces, which is no filter of a route, is among it.
     """
-    if value_at(extension.body, _path(about.get("off"))) is True:
+    if _is_off(extension, about):
         return
     for entry in map(mapping, sequence(about.get("reads"))):
         at = _path(entry.get("path"))

@@ -16,7 +16,7 @@ from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
 from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
-from policylint.doors.extensions import action, guards_of, sources_of
+from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
@@ -370,6 +370,10 @@ class _Class:
         if target or host:
             path = {"path": self._rewritten(entry, target)} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
+        if vendor.stripping and vendor.value(ingress, vendor.stripping) == "true" and not self._is_written(entry):
+            pattern = f"{plain(entry.path.rstrip('/'))}/?(.*)"
+            captured = {"type": "Captured", "replaceCaptured": {"pattern": pattern, "by": "/${1}"}}
+            filters.append(_filter("URLRewrite", {"path": captured}))
         for key in self._extensions(entry):
             if key.kind == vendor.extensions["kind"]:
                 filters.append(_filter("ExtensionRef", key._asdict()))
@@ -414,15 +418,7 @@ class _Class:
         service = self._world.get(ResourceKey("", "Service", entry.ingress.key.namespace, _service(entry)))
         holders = (entry.ingress, *([service] if service is not None else ()))
         named = dict.fromkeys(key for holder in holders for key in self._named(holder)[0])
-        whole = text(about.get("clusterKind"))
-        of_all = {each.key.name: each for each in self._world.of_kind(about["group"], whole)} if whole else {}
-        for key in named:
-            for_all = of_all.get(key.name)
-            yield for_all.key if for_all is not None and self._world.get(key) is None else key
-        names = {key.name for key in named}
-        for name, each in of_all.items():
-            if mapping(about["everywhere"]).items() <= each.labels.items() and name not in names:
-                yield each.key
+        yield from in_force(self._world, self._vendor, named)
 
     def _named(self, holder: Resource) -> tuple[list[ResourceKey], list[str]]:
         """Return the objects that an Ingress or a Service names to act on its requests, and whatever else it names.
@@ -442,8 +438,10 @@ class _Class:
         return own, others
 
     def _acting(self, entry: _Entry) -> Iterator[Resource]:
-        """Yield the objects that act on the requests of a path and were seen."""
-        yield from filter(None, map(self._world.get, self._extensions(entry)))
+        """Yield the objects that act on the requests of a path, whoever sends them, and were seen."""
+        for key in self._extensions(entry):
+            if (each := self._world.get(key)) is not None and not is_of_some(self._world, self._vendor, key):
+                yield each
 
     def _canary(
         self,

@@ -109,6 +109,11 @@ class Vendor:
         return [each.strip().upper() for each in self.value(ingress, name).split(",") if each.strip()] if name else []
 
     @property
+    def stripping(self) -> str:
+        """Which annotation takes the path that a rule has off before requests are sent on; "" where none does."""
+        return text(self._entry.get("stripping"))
+
+    @property
     def root(self) -> str:
         """Which annotation redirects the path / of the hosts of an Ingress; "" where none does."""
         return text(self._entry.get("root"))

@@ -134,7 +134,7 @@ class ObjectBinding(NamedTuple):
         settings = kind.settings
         known = (*settings.authentication, *settings.authorization, *settings.protection, *settings.plain)
         said = f"{kind.says}={text(resource.body.get(kind.says))}"
-        return f"{kind.says}=*" in settings.code and said not in known and resource.body.get("disabled") is not True
+        return f"{kind.says}=*" in settings.code and said not in known and not is_off(resource)
 
     def _asks(self, kind: PolicyKind, settings: Sequence[str], purpose: str) -> dict[str, bool]:
         resource = self.resolution.resource
@@ -154,6 +154,10 @@ class ObjectBinding(NamedTuple):
             weak.opens == purpose and not self.closes and is_weak(weak, spec) for weak in kind.weaker
         )
         return dict.fromkeys(named, not optional)
+
+
+def is_off(resource: Resource | None) -> bool:
+    return resource is not None and resource.body.get("disabled") is True
 
 
 def as_read(binding: ObjectBinding, controller: str | None, catalog: Catalog) -> ObjectBinding | None:
@@ -179,7 +183,8 @@ def superseded(named: Sequence[ObjectBinding]) -> dict[ResourceKey, ObjectBindin
     first: dict[tuple[str, str], ObjectBinding] = {}
     beaten: dict[ResourceKey, ObjectBinding] = {}
     for binding in sorted(named, key=lambda binding: (binding.form == "label", binding.holder.key[:2] == _SERVICE)):
-        if binding.kind is None or not binding.kind.says or not binding.resolution.found or binding.of_some:
+        acts = binding.resolution.found and not binding.of_some and not is_off(binding.resolution.resource)
+        if binding.kind is None or not binding.kind.says or not acts:
             continue
         winner = first.setdefault((binding.kind.group, binding.says), binding)
         if winner.wanted != binding.wanted:

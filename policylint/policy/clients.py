@@ -15,7 +15,7 @@ from policylint.catalog.kinds import Catalog
 from policylint.model import Resource, World, text
 from policylint.model.policy_kind import Clients
 from policylint.model.resource import value_at
-from policylint.policy.bindings import ObjectBinding
+from policylint.policy.bindings import ObjectBinding, is_off
 
 Annotated = Callable[[Resource], Iterator[ObjectBinding]]
 
@@ -47,7 +47,7 @@ def _narrowed(binding: ObjectBinding, named: Sequence[ObjectBinding], *, closes:
     home = binding.holder.key.namespace
     same = any(other.wanted == binding.wanted and other.holder.key.namespace == home for other in named)
     own = any(
-        other.wanted != binding.wanted and other.says == binding.says and not _is_off(other.resolution.resource)
+        other.wanted != binding.wanted and other.says == binding.says and not is_off(other.resolution.resource)
         for other in named
     )
     of_some = same and binding.form != "label"
@@ -68,7 +68,7 @@ def _closes(name: str, by: Clients, named: Sequence[ObjectBinding], found: Seque
         and other.says == by.refuses
         and other.resolution.found
         and other.wanted not in on_ways
-        and not _is_off(other.resolution.resource)
+        and not is_off(other.resolution.resource)
         for other in named
     )
 
@@ -77,7 +77,3 @@ def _is_read(client: Resource, catalog: Catalog) -> bool:
     """Return whether a client surely is its controller's."""
     kind = catalog.get(*client.key[:2])
     return kind is None or not kind.read_with or bool(client.annotations.get(kind.read_with))
-
-
-def _is_off(resource: Resource | None) -> bool:
-    return resource is not None and resource.body.get("disabled") is True

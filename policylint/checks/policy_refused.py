@@ -82,9 +82,17 @@ def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str
         label=label,
         confidence="assumed" if told else "certain",
         ground=f"{told} names a release whose default that is" if told else "",
-        help=_nearby(simulation, missing),
+        help=(*_other_target(state), *_nearby(simulation, missing)),
         field=path(state.invalid_pointer),
     )
+
+
+def _other_target(state: PolicyState) -> tuple[str, ...]:
+    """Return what else a policy may target that its controller refuses for its only target."""
+    if len(state.targets) != 1 or state.invalid_pointer[:2] not in (("spec", "targetRef"), ("spec", "targetRefs")):
+        return ()
+    others = {each.kind for each in state.kind.targets} - {state.targets[0].key.kind}
+    return (f"note: {state.kind.kind} may target a {others.pop()}, too",) if len(others) == 1 else ()
 
 
 def _part(simulation: Simulation, state: PolicyState, fault: FaultyPart) -> Finding:

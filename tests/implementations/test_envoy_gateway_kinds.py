@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from tests import worlds
 from tests.implementations.worlds_envoy_gateway import CLASS, effective, message, policy, told
 from tests.worlds import gateway, listener_set, route, service, simulated, state
@@ -172,6 +173,8 @@ def test_patches_of_merged_gateways_target_the_class() -> None:
     simulation = simulated(MERGING, gateway(), patch("a", "GatewayClass", "any"), patch("b", "Gateway", "edge"))
     assert told(simulation, "a") == {"GatewayClass any": ACCEPTED}
     assert told(simulation, "b") == {"GatewayClass edge": INVALID}
+    (found,) = run(simulation, select={"GWP111"})
+    assert found.help == ("note: EnvoyPatchPolicy may target a GatewayClass, too",)
 
 
 def test_patches_of_a_class_whose_gateways_are_not_merged_are_met_with_silence() -> None:

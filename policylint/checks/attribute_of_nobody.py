@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.content import places
-from policylint.checks.kit.claim_headers import unset
+from policylint.checks.kit.claim_headers import late, unset
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, PolicyKind, Related, ResourceKey, mapping
@@ -24,6 +24,7 @@ RULE = "GWP319"
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _of_expressions(simulation)
     yield from _of_headers(simulation)
+    yield from _of_matches(simulation)
 
 
 def _of_headers(simulation: Simulation) -> Iterator[Finding]:
@@ -46,6 +47,24 @@ def _of_headers(simulation: Simulation) -> Iterator[Finding]:
                 confidence="assumed" if ground else "certain",
                 ground=ground,
                 field=path(each.leaf),
+            )
+
+
+def _of_matches(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the rules of routes that match a header which a policy sets when the route is chosen already."""
+    told: set[tuple[ResourceKey, str]] = set()
+    for each in late(simulation):
+        if (each.route.key, each.header.lower()) not in told:
+            told.add((each.route.key, each.header.lower()))
+            yield Finding(
+                RULE,
+                "warning",
+                f"{path(each.pointer)} of {each.route.key} matches {each.header}, which {each.setter} sets too late",
+                each.route.location(*each.pointer),
+                resources=(each.route.key, each.setter),
+                label="the route is chosen before that: what clients write decides",
+                help=(f"fix: set `{path(each.again)}` of {each.setter} to true",) if each.again else (),
+                field=path(each.pointer),
             )
 
 

@@ -177,7 +177,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP318": RuleEntry("hosts_drift", authorizing_at_gateways),
     "GWP319": RuleEntry(
         "attribute_of_nobody",
-        some_policy(lambda policy: policy.kind.expects is not None or "reads" in policy.kind.headers),
+        some_policy(
+            lambda policy: policy.kind.expects is not None or not {"afresh", "reads"}.isdisjoint(policy.kind.headers)
+        ),
     ),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
     "GWP324": RuleEntry("requests_opened", runs="on changes", where="policylint.compare.requests.findings"),

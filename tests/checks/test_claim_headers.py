@@ -90,3 +90,44 @@ SET = "filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{na
 )
 def test_headers_that_somebody_sets(policies: tuple[str, ...], filters: str) -> None:
     assert not findings(*policies, filters=filters)
+
+
+def routed(spec: str, header: str = "X-User", target: str = "kind: HTTPRoute, name: a") -> list[Finding]:
+    """What is said of a route that chooses by a header, at a login."""
+    match = f"matches: [{{headers: [{{name: {header}, value: me}}]}}]"
+    chosen = route("a", parents="[{name: edge}]", more=f"rules: [{{{match}, backendRefs: [{{name: web, port: 80}}]}}]")
+    base = CLASS, gateway("edge", "shop", of_class="here"), service("web", "shop"), chosen
+    return list(run(simulated(*base, login(target, spec=spec)), select={"GWP319"}))
+
+
+ANEW = JWT.replace("name: a,", "name: a, recomputeRoute: true,")
+CALLED = "extAuth: {%shttp: {backendRefs: [{name: web, port: 80}], headersToBackend: [x-user]}}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "fix"),
+    [
+        (JWT, "jwt.providers[0].recomputeRoute"),
+        (ANEW, ""),
+        (CALLED % "", "extAuth.recomputeRoute"),
+        (CALLED % "recomputeRoute: true, ", ""),
+        (CALLED % "recomputeRoute: false, ", "extAuth.recomputeRoute"),
+    ],
+)
+def test_routes_are_chosen_before_tokens_are_read(spec: str, fix: str) -> None:
+    found = routed(spec)
+    assert [each.help for each in found] == (
+        [(f"fix: set `{fix}` of SecurityPolicy shop/login to true",)] if fix else []
+    )
+    assert all(each.field == "spec.rules[0].matches[0].headers[0].name" for each in found)
+
+
+def test_a_login_that_cannot_have_the_route_chosen_again() -> None:
+    [found] = routed(NAMED)
+    assert not found.help
+
+
+def test_a_match_by_another_header_or_of_a_policy_elsewhere() -> None:
+    assert not routed(JWT, "x-tenant")
+    assert not routed(JWT, target="kind: HTTPRoute, name: other")
+    assert routed(JWT, target=EDGE)

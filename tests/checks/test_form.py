@@ -215,6 +215,39 @@ def test_names_of_a_certificate_that_leave_its_host_out(tmp_path: Path, names: s
     assert ("GWP526" in rules(lint(tmp_path, *WORLD, tls))) == told
 
 
+ORIGIN = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: Backend
+metadata: {name: origin, namespace: shop}
+spec: {endpoints: [{ip: {address: 10.0.0.7, port: 443}}], tls: {%s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("minio.dev.svc.cluster.local", True),
+        ("minio.dev.svc", True),
+        ("minio", True),
+        ("nas.internal", True),
+        ("api.example.com", False),
+        ("'${HOST}'", False),
+    ],
+)
+def test_names_that_no_public_authority_certifies(tmp_path: Path, name: str, told: bool) -> None:
+    def verified(by: str) -> str:
+        return worlds.policy(
+            "gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", "Service/checkout",
+            f"validation: {{hostname: {name}, {by}}}", "shop",
+        )  # fmt: skip
+
+    system, own = "wellKnownCACertificates: System", "caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]"
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, verified(system)))) is told
+    assert "GWP526" not in rules(lint(tmp_path, *WORLD, verified(own)))
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, ORIGIN % f"{system}, sni: {name}"))) is told
+    assert "GWP526" not in rules(lint(tmp_path, *WORLD, ORIGIN % f"{system}, sni: {name}, insecureSkipVerify: true"))
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from policylint.catalog.content import places
 from policylint.documents import Pointer
-from policylint.model import Node, ResourceKey, mapping, sequence, text, texts, value_at
+from policylint.model import Node, Resource, ResourceKey, mapping, sequence, text, texts, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import Effective, Group
 from policylint.simulation import Simulation
@@ -30,6 +30,49 @@ class Unset(NamedTuple):
     header: str
     setter: ResourceKey
     route: ResourceKey
+
+
+class Late(NamedTuple):
+    """A match of a route by a header that a policy sets once the route is chosen.
+
+    Args:
+        setter: the policy, and `again` the field that would have the route chosen again, () without one.
+    """
+
+    route: Resource
+    pointer: Pointer
+    header: str
+    setter: ResourceKey
+    again: Pointer
+
+
+def late(simulation: Simulation) -> Iterator[Late]:
+    """Yield the matches by headers of tokens and logins that see what clients write."""
+    for group in simulation.groups:
+        again = texts(group.kind.headers.get("afresh"))
+        made: dict[str, tuple[ResourceKey, Pointer]] = {}
+        for place, name in (each for use in ("claims", "sets") for each in _named(group, use)) if again else ():
+            leaf = _leaf(group.effective, place)
+            field = next(filter(None, (_beside(place, each) for each in again)), ())
+            if leaf is not None and value_at(group.effective.spec, field) is not True:
+                made.setdefault(name.lower(), (leaf[1], field))
+        nodes = {context[-1] for context in group.contexts()} if made else set()
+        for key in sorted({node.key for node in nodes}):
+            state = simulation.topology.route(key)
+            for rule in () if state is None else rules(state.route):
+                for number, match in enumerate(map(mapping, sequence(rule.body.get("matches")))):
+                    for index, header in enumerate(map(mapping, sequence(match.get("headers")))):
+                        found = made.get(text(header.get("name")).lower())
+                        if found is not None and state is not None and rule.node in nodes:
+                            pointer = ("spec", "rules", rule.number, "matches", number, "headers", index, "name")
+                            yield Late(state.route, pointer, text(header["name"]), *found)
+
+
+def _beside(place: Pointer, field: str) -> Pointer:
+    """Return the field of a path that stands above a place, () where it does not."""
+    *above, name = field.split(".")
+    is_below = len(place) > len(above) and all(step in ("*", at) for step, at in zip(above, place, strict=False))
+    return (*place[: len(above)], name) if is_below else ()
 
 
 def unset(simulation: Simulation) -> Iterator[Unset]:

@@ -114,7 +114,9 @@ def _callbacks(tracer: Tracer, state: PolicyState) -> Iterator[Finding]:
     routes = [route for key in sorted(_routes(state)) if (route := tracer.topology.route(key)) is not None]
     gateways = sorted({key for route in routes for key in gateways_above(tracer.topology, route.route.key)})
     for name in (host,) if host else _hosts(routes):
-        traces = [_asked(tracer, door, name, at) for door in _doors(tracer, gateways, name, schemes)]
+        doors = list(_doors(tracer, gateways, name, schemes))
+        doors = doors or list(_doors(tracer, gateways, name, tuple(_SCHEMES.values())))  # TLS may end in front of it
+        traces = [_asked(tracer, door, name, at) for door in doors]
         if not traces or any(trace.outcome.unknown or _acts(trace, state) for trace in traces):
             continue
         trace = traces[0]

@@ -52,6 +52,8 @@ def authorization(settings: str) -> str:
         ("redirectURL: 'http://web.example.com/other/callback'", "it goes to HTTPRoute shop/other"),
         ("redirectURL: 'http://login.example.net/callback'", "no route takes it"),
         ("redirectURL: 'http://${HOST}/callback'", ""),
+        ("redirectURL: 'https://web.example.com/app/callback'", ""),  # TLS ends in front of the Gateway
+        ("redirectURL: 'https://web.example.com/callback'", "no route takes it"),
     ],
 )
 def test_a_callback_has_to_reach_the_login(tmp_path: Path, redirect: str, told: str) -> None:

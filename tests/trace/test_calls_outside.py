@@ -32,6 +32,13 @@ def entry(hosts: str, more: str = "") -> str:
     return manifest("networking.istio.io/v1", "ServiceEntry", "out", "infra", spec)
 
 
+def virtual(host: str, more: str = "") -> str:
+    to = "http: [{route: [{destination: {host: gateway.infra.svc.cluster.local}}]}]"
+    return manifest(
+        "networking.istio.io/v1", "VirtualService", "send", "infra", f"spec: {{hosts: ['{host}'], {to}{more}}}"
+    )
+
+
 ONLY, ANY = "{mode: REGISTRY_ONLY}", "{mode: ALLOW_ANY}"
 
 
@@ -62,6 +69,32 @@ def test_where_calls_end(objects: tuple[str, ...], url: str, end: str) -> None:
     told = "goes out" if outcome.unknown else "refused" if outcome.refused else str(outcome.status)
     assert told == end
     assert outcome.unknown or "REGISTRY_ONLY" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("objects", "url", "end"),
+    [
+        ((virtual("www.example.org"),), "http://www.example.org/", "sent on"),
+        ((virtual("*.example.org"),), "http://www.example.org/", "sent on"),
+        ((virtual("www.example.org"),), "http://www.example.org:9000/", "refused"),  # nothing registers it
+        ((virtual("www.example.org"), entry("[www.example.org]")), "http://www.example.org:9000/", "sent on"),
+        (
+            (virtual("www.example.org"), entry("[www.example.org]", ", exportTo: ['.']")),
+            "http://www.example.org/",
+            "sent on",
+        ),
+        ((virtual("www.example.org", ", gateways: [edge]"),), "http://www.example.org/", "502"),
+        ((virtual("www.example.org", ", exportTo: ['.']"),), "http://www.example.org/", "502"),
+        ((virtual("api.example.org"),), "http://www.example.org/", "502"),
+    ],
+)
+def test_virtual_services_send_calls_on(objects: tuple[str, ...], url: str, end: str) -> None:
+    """istio/istio#39770: what is not shown to a client is reached through an egress gateway all the same."""
+    made = manifest("v1", "Namespace", "shop", more=MESH), workload(), service("web"), sidecar(ONLY), *objects
+    outcome = Tracer(simulated(*made)).trace(from_url("GET", url, client="Deployment/shop/web")).outcome
+    sent = "VirtualService infra/send: it sends these requests on to gateway.infra.svc.cluster.local" in outcome.reason
+    assert ("sent on" if sent else "refused" if outcome.refused else str(outcome.status)) == end
+    assert outcome.unknown is sent
 
 
 def test_clients_without_a_proxy_ask_for_services() -> None:

@@ -13,11 +13,14 @@ from policylint.implementations.istio import labels
 from policylint.implementations.istio.client_tls import ClientTls, DestinationRules
 from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.protocols import carries_connections
+from policylint.implementations.istio.subsets import destinations
 from policylint.implementations.istio.unmet_tls import outside
 from policylint.implementations.istio.visibility import Sidecars, View
 from policylint.implementations.istio.waypoints import WaypointBinding
 from policylint.model import Resource, World, mapping, text, texts
 from policylint.model.hosts import is_exported
+from policylint.model.kinds import VIRTUAL_SERVICE
+from policylint.model.words import listing
 from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
 from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
@@ -26,6 +29,7 @@ from policylint.topology.hostnames import covers
 _TRAFFIC = "traffic.sidecar.istio.io/"
 _INTERCEPTION = "sidecar.istio.io/interceptionMode"
 _BYPASSED = "ambient.istio.io/bypass-inbound-capture"
+_PLAIN = 80
 _OTHER_RANGES = ("includeOutboundIPRanges", "excludeOutboundIPRanges")
 
 
@@ -249,19 +253,24 @@ def let_out(
 ) -> Decision | None:
     """Return what a caller's own sidecar does with requests for a host that no Service is called by; None without one.
 
-    Source: pilot/pkg/networking/core/v1alpha3/route, buildCatchAllVirtualHost: PassthroughCluster, or 502.
+    Source: pilot/pkg/networking/core/v1alpha3/route, buildCatchAllVirtualHost: PassthroughCluster, or 502; of hosts
+    that nothing registers VirtualServices count on port 80 (buildSidecarVirtualHostsForVirtualService).
     """
     proxy = _proxy_of(caller, mesh)
     if proxy is None or proxy.ambient or proxy.gateway or takes_outbound(proxy, port) is not True:
         return None
     sidecars = world.once(Sidecars)
     own = next(iter(sidecars.of(proxy.namespace, proxy.labels, root)), None)
-    for entry in world.of_kind(*labels.SERVICE_ENTRY):
-        is_defined = any(covers(name, host) for name in filter(None, texts(entry.spec.get("hosts"))))
-        if is_defined and is_exported(entry, proxy.namespace) is not False:
-            why = f"{entry.key} defines it"
-            limited = own is not None and "egress" in own.spec
-            return Decision("depends" if limited else "allowed", ("spec", "hosts"), why, by=own if limited else entry)
+    limited = own is not None and "egress" in own.spec
+    entry, virtual = (_for_host(world, kind, host, proxy) for kind in (labels.SERVICE_ENTRY, VIRTUAL_SERVICE))
+    found = virtual if entry is not None or port == _PLAIN else None
+    if found is not None:
+        ends = listing(sorted({text(each.get("host")) for each, _ in destinations(found)} or {"elsewhere"}), most=3)
+        why = f"it sends these requests on to {ends}"
+        return Decision("depends" if limited else "allowed", ("spec", "hosts"), why, by=own if limited else found)
+    if entry is not None:
+        why = f"{entry.key} defines it"
+        return Decision("depends" if limited else "allowed", ("spec", "hosts"), why, by=own if limited else entry)
     pointer = ("spec", "outboundTrafficPolicy") if own is not None and "outboundTrafficPolicy" in own.spec else ()
     if not sidecars.refuses_unknown(proxy.namespace, proxy.labels, root, mode):
         return Decision("allowed", pointer, "it lets requests out to unknown hosts (ALLOW_ANY)", by=own)
@@ -269,6 +278,20 @@ def let_out(
     listens = sidecars.hears(port, proxy.namespace, proxy.labels, root)
     denied = Decision("denied", pointer, why, status=502, by=own, resets=not listens)
     return denied if proxy.sure else denied.if_so("whether the client is in the mesh")
+
+
+def _for_host(world: World, kind: tuple[str, str], host: str, proxy: Proxy) -> Resource | None:
+    """Return the object of a kind that is for a host in the mesh, and shown to a proxy as far as is known."""
+    return next(
+        (
+            each
+            for each in world.of_kind(*kind)
+            if any(covers(name, host) for name in texts(each.spec.get("hosts")) if name not in ("", "*"))
+            and "mesh" in (texts(each.spec.get("gateways")) or ["mesh"])
+            and is_exported(each, proxy.namespace) is not False
+        ),
+        None,
+    )
 
 
 def _unmet(service: Resource, proxy: Proxy, port: int | None, world: World, root: str) -> Decision | None:

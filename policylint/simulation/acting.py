@@ -46,17 +46,25 @@ class ActingIndex:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        self.groups = groups = _taken(simulation)
         self._world, self._topology, self._meshes = simulation.world, simulation.topology, simulation.meshes
         self._simulation = simulation
         self._by_end: dict[Node, list[int]] = defaultdict(list)
-        for number, group in enumerate(groups):
-            for node in dict.fromkeys(group.contexts.ends()):
-                self._by_end[node].append(number)
         self._passing: dict[Node, dict[Node, list[tuple[int, Path]]]] = {}
         self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
         self._workloads: dict[ResourceKey, list[Resource]] = {}
         self._beyond: dict[tuple[ResourceKey, ResourceKey | None, ResourceKey | None], tuple[Node, ...]] = {}
+        self.groups = self._taken()
+        for number, group in enumerate(self.groups):
+            for node in dict.fromkeys(group.contexts.ends()):
+                self._by_end[node].append(number)
+
+    def _taken(self) -> Sequence[Group]:
+        """Return the effective policies, under their numbers, with the contexts on which proxies make them act."""
+        groups: Sequence[Group] = self._simulation.groups
+        for name in sorted({group.kind.implementation for group in groups}):
+            behaviour = implementation(name, self._simulation.catalog.settings(name))
+            groups = behaviour.taken(groups, self._topology, lambda: self.closed.hosts)
+        return groups
 
     # What a request meets.
 
@@ -202,7 +210,7 @@ class ActingIndex:
     def _inside(self, number: int) -> Mapping[Node, frozenset[ResourceKey]]:
         """Return the nodes of an effective policy that requests get to, with the policies at each or above it."""
         group = self.groups[number]
-        if not any(self.closed):
+        if not any(self.closed[:2]):
             return group.nodes
         if isinstance(group.contexts, ContextPaths):  # there may be very many
             topology = self._topology
@@ -231,7 +239,7 @@ class ActingIndex:
     def _children(self) -> Sequence[Sequence[int]]:
         """By vertex where requests go on to."""
         topology, bars = self._topology, self.closed.bars
-        if not any(self.closed):
+        if not any(self.closed[:2]):
             return topology.children
         nodes = [vertex.nodes for vertex in topology.vertices]
         return [
@@ -387,15 +395,6 @@ class ActingIndex:
 def _passed(node: Node) -> Node:
     """Return what requests pass of a node beside a path: a route of a Server as a whole, whichever rule takes them."""
     return whole(node.key) if node.key.kind.endswith("Route") else node
-
-
-def _taken(simulation: Simulation) -> Sequence[Group]:
-    """Return the effective policies, under their numbers, with the contexts on which proxies make them act."""
-    groups: Sequence[Group] = simulation.groups
-    for name in sorted({group.kind.implementation for group in groups}):
-        behaviour = implementation(name, simulation.catalog.settings(name))
-        groups = behaviour.taken(groups, simulation.topology)
-    return groups
 
 
 def leads_down(node: Node) -> bool:

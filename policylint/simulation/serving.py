@@ -6,7 +6,7 @@ hold private keys.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -42,10 +42,12 @@ class Closed(NamedTuple):
     Args:
         nodes: Gateways and listeners, with why they take none.
         links: listeners with routes that they send none.
+        hosts: by listener and route the hostnames of both whose requests the listener sends to it.
     """
 
     nodes: Mapping[Node, str]
     links: frozenset[tuple[Node, Node]]
+    hosts: Mapping[tuple[Node, Node], Sequence[str]]
 
     def bars(self, above: Node | None, node: Node) -> bool:
         """Return whether no request goes on to a node from the one above it, None for where they begin."""
@@ -74,13 +76,13 @@ def closed(simulation: Simulation, passed: Container[Node]) -> Closed:
         for parent in state.parents
         if not any(condition.type == "Accepted" and condition.status == "Unknown" for condition in parent.conditions)
         for node in parent.attached
-        if (node, state.route.key) not in going_on
+        if (node, whole(state.route.key)) not in going_on
     )
-    return Closed(nodes, links)
+    return Closed(nodes, links, going_on)
 
 
-def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> set[tuple[Node, ResourceKey]]:
-    """Return the listeners with the routes that get requests there: one for a narrower host takes those for its own."""
+def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> Mapping[tuple[Node, Node], Sequence[str]]:
+    """Return for which hosts routes get requests at listeners: one for a narrower host takes those for its own."""
     topology, order = simulation.topology, cache(lambda key: ranking(simulation, topology.gateway(key)))
     at_ports = {
         listener.node: ((gateway.gateway.key, listener.port, listener.protocol.lower()), listener.hostname)
@@ -88,7 +90,7 @@ def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> set[tuple[Nod
         if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
     }
     named = set(at_ports.values())
-    pairs = [(state.route.key, each.node, each.hostnames or (EVERY,)) for state, each in attached(simulation)]
+    pairs = [(whole(state.route.key), each.node, each.hostnames or (EVERY,)) for state, each in attached(simulation)]
     routed = {(*at_ports[node], name) for _, node, names in pairs if node in at_ports for name in names}
 
     def takes(node: Node, name: str) -> bool:
@@ -98,11 +100,11 @@ def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> set[tuple[Nod
             return True
         return port[2] in order(port[0]).by.hosts_of_port and (port, taker, name) not in routed
 
-    return {
-        (node, route)
-        for route, node, names in pairs
-        if node not in at_ports or any(takes(node, name) for name in names)
-    }
+    found: dict[tuple[Node, Node], list[str]] = {}
+    for route, node, names in pairs:
+        if left := [name for name in names if node not in at_ports or takes(node, name)]:
+            found.setdefault((node, route), []).extend(left)
+    return found
 
 
 def _without_open_ones(

@@ -489,8 +489,8 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
     },
     **{
-        f"{kind[1]} of a route for narrower hosts than those of another, at listeners {what}": (
-            gateway_class("any", "istio.io/gateway-controller"),
+        f"{kind[1]} of a route for narrower hosts than those of another, at listeners {what}, of {controller}": (
+            gateway_class("any", controller),
             gateway(listeners=listeners),
             route(parents=at_listener("two"), more=f"hostnames: [shop.example.com], {TO_CHECKOUT}"),
             route("wide", parents=at_listener("one"), more=TO_CHECKOUT),
@@ -499,6 +499,7 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
         for kind, spec in ((LIMIT, LIMITS), (KUADRANT, OF_KUADRANT))
         for what, listeners in NARROWER.items()
+        for controller in ("istio.io/gateway-controller", "gateway.envoyproxy.io/gatewayclass-controller")
     },
     **{
         f"{what}, of {controller}": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from policylint.catalog.kinds import Catalog
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
 from policylint.implementations.generic.base import Behaviour
+
+HostsServed = Callable[[], Mapping[tuple[Node, Node], Sequence[str]]]
+"""Returns, by listener and route, the hostnames of both whose requests the listener sends to it."""
 
 
 class ServingMatch(Protocol):
@@ -138,8 +141,11 @@ class Traffic(Behaviour):
         """
         return {}
 
-    def taken(self, groups: Sequence[Group], topology: Topology) -> Sequence[Group]:  # noqa: ARG002
+    def taken(self, groups: Sequence[Group], topology: Topology, hosts: HostsServed) -> Sequence[Group]:  # noqa: ARG002
         """Return all effective policies with the contexts on which its proxy makes its own act; by default as they are.
+
+        Args:
+            hosts: returns for which hosts routes get requests at listeners.
 
         `begin` is not called before it.
         """

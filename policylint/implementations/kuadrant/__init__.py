@@ -14,6 +14,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
+from policylint.implementations.generic.traffic import HostsServed
 from policylint.implementations.kuadrant import action_sets, authorization, conditions, hostnames, keys
 from policylint.implementations.kuadrant.listeners import (
     idle,
@@ -82,9 +83,9 @@ class Kuadrant(Implementation):
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
         return [with_gateways(group) for group in groups]
 
-    def taken(self, groups: Sequence[Group], topology: Topology) -> Sequence[Group]:
+    def taken(self, groups: Sequence[Group], topology: Topology, hosts: HostsServed) -> Sequence[Group]:
         """Return effective policies with the paths on which the filter, which knows none, makes them act."""
-        return action_sets.taken(groups, topology, self.name)
+        return action_sets.taken(groups, topology, self.name, hosts)
 
     def choosing(self, groups: Sequence[Group], topology: Topology) -> action_sets.ActionSets | None:
         """Return the action sets of Gateways; None where there are none."""

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import compress, count, groupby
 
 from policylint.implementations.generic.calls import by_path
-from policylint.implementations.generic.narrower import kept_by_narrower
+from policylint.implementations.generic.traffic import HostsServed
 from policylint.implementations.kuadrant.patterns import anywhere
 from policylint.matches import Match, Term, matches
 from policylint.model import Node, ResourceKey, holds_variable
@@ -35,6 +35,7 @@ _LEAST = 4
 """Gateway, listener, route, rule; above them the GatewayClass where it is in the tree."""
 _MOST_SETS = 1_000
 """Sets of one Gateway beyond which policies are taken to act on their own paths alone."""
+Taken = Mapping[object, Mapping[str, Sequence[str]]]
 Acting = frozenset[int]
 """The numbers of effective policies."""
 
@@ -133,16 +134,18 @@ class ActionSets:
             host for parent in parents for each in parent.candidates if each.node == listener for host in each.hostnames
         ]
 
-    def probes(self, listener: Node, rule: Node) -> Iterator[RequestFacts]:
+    def probes(self, listener: Node, rule: Node, taken: Taken) -> Iterator[RequestFacts]:
         """Yield requests that a rule takes at a listener, one for each way in which the sets may tell them apart.
 
         Those for hosts that a route names more narrowly on the port go there: in the proxies below, each hostname has a
         virtual host of its own.
+
+        Args:
+            taken: by port and hostname that routes serve there the narrower ones of which they get the requests.
         """
         by_host = self._sets[listener.key]
         hosts = self.hosts(listener, rule.key)
-        taken = self._taken[self._port(listener)]
-        narrower = [name for host in hosts for name in taken.get(host, ())]
+        narrower = [name for host in hosts for name in taken[self._port(listener)].get(host, ())]
         met = [made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname]]
         others = {tuple(made.match.conditions): made.match for made in met if made.place[0] != listener}.values()
         besides = {tuple(made.match.conditions): made.match for made in met if made.place[1] != rule}.values()
@@ -160,15 +163,12 @@ class ActionSets:
         alike = self._written[listener].get(tuple(other.conditions), ()) if other.before(match) else ()
         return any(each != rule and any(covers(name, host) for name in names) for each, names in alike)
 
-    @cached_property
-    def _taken(self) -> Mapping[object, Mapping[str, list[str]]]:
-        """By port of a Gateway and hostname that routes serve there the hostnames of sets that none narrower covers."""
+    def taken(self, hosts: Mapping[tuple[Node, Node], Sequence[str]]) -> Taken:
+        """Return by port of a Gateway and hostname that routes serve there those of sets that none narrower covers."""
         served: dict[tuple[ResourceKey, object], set[str]] = defaultdict(set)
-        kept = kept_by_narrower(self._topology)  # their sets are there, and the requests go to the narrower listener
-        for state, candidates in self._attached:
-            for each in candidates:
-                left = kept.get((each.node, whole(state.route.key)), frozenset())
-                served[self._port(each.node)].update(name for name in each.hostnames if name not in left)
+        for (listener, _), left in hosts.items():
+            if listener.key in self._sets:
+                served[self._port(listener)].update(left)
         found: dict[object, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for port, names in served.items():
             for hostname in self._sets[port[0]]:
@@ -231,15 +231,17 @@ class ActionSets:
         return [by_path(match) if calls else match for match in matches(body, grpc=calls)]
 
 
-def taken(groups: Sequence[Group], topology: Topology, implementation: str) -> Sequence[Group]:
+def taken(groups: Sequence[Group], topology: Topology, implementation: str, hosts: HostsServed) -> Sequence[Group]:
     """Return effective policies with the contexts on which the filter makes them act."""
     sets = ActionSets(groups, topology, implementation)
     contexts: dict[int, set[Path]] = defaultdict(set)
     partly: dict[int, set[Path]] = defaultdict(set)
     changed: set[int] = set()
+    narrower: Taken = sets.taken(hosts()) if any(sets.gateways) else {}
     for path in _paths(sets, topology):
         listener, rule = path[-3], path[-1]
-        answers = (sets.chosen(listener.key, listener, rule, message) for message in sets.probes(listener, rule))
+        probes = sets.probes(listener, rule, narrower)
+        answers = (sets.chosen(listener.key, listener, rule, message) for message in probes)
         chosen = [acting for answer in answers for acting in answer or ()]
         found = set().union(*chosen)
         for number in found:

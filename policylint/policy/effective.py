@@ -10,7 +10,7 @@ routes under one Gateway-wide policy are one group. Paths are spelled out only w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, ResourceKey
@@ -19,7 +19,7 @@ from policylint.policy.folding import Merger, Stack
 from policylint.policy.level import level
 from policylint.policy.paths import ListedPaths, Path, Paths
 from policylint.policy.results import Attachment, Group
-from policylint.topology import Topology, whole
+from policylint.topology import Topology, graph, whole
 from policylint.topology.graph import Vertex
 
 _Entry = Attachment | ResourceKey
@@ -128,7 +128,7 @@ class Effects:
                 for number, vertex in enumerate(topology.vertices)
                 if vertex.nodes[0].key.namespace in self.namespaces
             }
-        relevant = (_closure(attached, topology.parents) | _closure(attached, topology.children)) - self.unread
+        relevant = (graph.walk(topology.parents, attached) | graph.walk(topology.children, attached)) - self.unread
         previous: dict[State, list[State | None]] = {}
         ends: dict[State, None] = {}
         queue: list[tuple[int, State | None]] = [(root, None) for root in topology.roots if root in relevant]
@@ -213,7 +213,7 @@ class Effects:
     def _walk_direct(self, key: ResourceKey) -> _Walk:
         topology = self.topology
         targets = topology.vertices_of(whole(key))
-        above = _closure(targets, topology.parents) - set(targets) - self.unread
+        above = graph.walk(topology.parents, targets) - set(targets) - self.unread
         previous: dict[State, list[State | None]] = {}
         ends: dict[State, None] = {}
         goal = set(targets) - self.unread
@@ -334,6 +334,26 @@ class ContextPaths(Paths):
         met = (places[number] for number in self.effects.stacks[self.states[0][1]] if number in places)
         return tuple(node for node in met if not _is_namespace(node) and node.role != "ServicePort")
 
+    def open_nodes(self, bars: Callable[[Node | None, Node], bool]) -> set[Node]:
+        """Return the nodes of the paths along which nothing bars a node to what comes from the one above it."""
+        vertices = self.effects.topology.vertices
+        onward: dict[State, list[State]] = defaultdict(list)
+        starts, pending, seen = [], list(self.states), set(self.states)
+        while pending:
+            state = pending.pop()
+            first = vertices[state[0]].nodes[0]
+            for origin in self.previous[state]:
+                if bars(None if origin is None else vertices[origin[0]].nodes[-1], first):
+                    continue
+                if origin is None:
+                    starts.append(state)
+                    continue
+                onward[origin].append(state)
+                if origin not in seen:
+                    seen.add(origin)
+                    pending.append(origin)
+        return {node for vertex, _ in graph.walk(onward, starts) for node in vertices[vertex].nodes}
+
     def equals(self, other: ContextPaths, counterpart: Mapping[int, int]) -> bool:
         """Return whether another group has the same paths: the same ends, and the same ways there.
 
@@ -413,17 +433,6 @@ def _alike(one: PolicyKind, other: PolicyKind) -> bool:
     """Whether the paths of two kinds, or of two states of one kind, are spelled alike and end alike."""
     decisive = ("policy_class", "effective_at", "merge")
     return one is other or all(getattr(one, field) == getattr(other, field) for field in decisive)
-
-
-def _closure(start: Iterable[int], edges: list[list[int]]) -> set[int]:
-    seen = set(start)
-    pending = list(seen)
-    while pending:
-        for following in edges[pending.pop()]:
-            if following not in seen:
-                seen.add(following)
-                pending.append(following)
-    return seen
 
 
 def _is_namespace(node: Node) -> bool:

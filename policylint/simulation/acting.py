@@ -213,17 +213,7 @@ class ActingIndex:
         if not any(self.closed[:2]):
             return group.nodes
         if isinstance(group.contexts, ContextPaths):  # there may be very many
-            topology = self._topology
-            vertices = {vertex for node in group.nodes for vertex in topology.vertices_of(node)}
-            tops = (each for each in vertices & self._reached if vertices.isdisjoint(topology.parents[each]))
-            links = {each: vertices.intersection(self._children[each]) for each in vertices}
-            down = walk(links, tops)
-            up: dict[int, list[int]] = {each: [] for each in down}
-            for above in down:
-                for child in links[above]:
-                    up[child].append(above)
-            ends = (vertex for node in group.contexts.ends() for vertex in topology.vertices_of(node))
-            inside = self._nodes(walk(up, down.intersection(ends)))
+            inside = group.contexts.open_nodes(self.closed.bars)
             inside |= {node for node in group.nodes if inside and node.role == "Namespace"}
         else:
             inside = {node for path in self._contexts(group) for node in path}

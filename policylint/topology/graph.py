@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from typing import TYPE_CHECKING, TypeVar
 
 from policylint.model import Node, ResourceKey, World
 from policylint.namedtuple import NamedTuple
 from policylint.topology.references import is_listener_set
 from policylint.topology.routes import extension_refs
 from policylint.topology.state import Delegation, Detached, GatewayState, ListenerSetState, ListenerState, RouteState
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsGetItem
+
+_Place = TypeVar("_Place")
 
 
 class Vertex(NamedTuple):
@@ -200,7 +206,7 @@ class Topology:
                 stack.extend(self.children[reached])
 
 
-def walk(edges: Sequence[Iterable[int]] | Mapping[int, Iterable[int]], starts: Iterable[int]) -> set[int]:
+def walk(edges: SupportsGetItem[_Place, Iterable[_Place]], starts: Iterable[_Place]) -> set[_Place]:
     """Return the vertices that edges (`children` or `parents`) lead to, those where the walk starts included."""
     reached = set(starts)
     pending = list(reached)

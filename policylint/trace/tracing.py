@@ -31,14 +31,7 @@ from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
 from policylint.trace.answering import Responder, telling_apart
 from policylint.trace.backends import BackendTls, taken_for_granted
-from policylint.trace.considered import (
-    ambiguous,
-    ends,
-    notes_on,
-    other_gateways,
-    others_considered,
-    preference,
-)
+from policylint.trace.considered import ambiguous, ends, notes_on, other_gateways, others_considered, preference
 from policylint.trace.consumed import taken_off
 from policylint.trace.hosts import is_exact, may_be, serves
 from policylint.trace.listeners import Selection, select

@@ -549,6 +549,33 @@ WORLDS: dict[str, tuple[str, ...]] = {
         policy(*KUADRANT, "all", "Gateway/edge", OF_KUADRANT, "infra", field="targetRef"),
     ),
     **{
+        f"{kind[1]} of a route that comes in through the Gateway of another controller alone: its own {what}": (
+            OF_ISTIO,
+            manifest(
+                *("gateway.networking.k8s.io/v1", "Gateway", "other", "infra"),
+                f"spec: {{gatewayClassName: istio, listeners: [{{name: http, port: 81, protocol: HTTP, {FROM_ALL}}}]}}",
+            ),
+            of_class,
+            gateway(listeners=listeners),
+            route(
+                parents="[{name: edge, namespace: infra}, {name: other, namespace: infra}]",
+                more=f"hostnames: [shop.example.com], {TO_CHECKOUT}",
+            ),
+            SERVICE,
+            policy(*kind, "own", "HTTPRoute/checkout", spec, "shop"),
+        )
+        for what, of_class, listeners in (
+            ("has no class", OF_ISTIO, f"[{{name: http, port: 80, protocol: HTTP, {FROM_ALL}}}]"),
+            ("has no open listener", "", CLOSED["of two protocols on a port"]),
+            ("gets no requests for its hosts", "", NARROWER["one of which is for the hosts of a route"]),
+        )
+        for by, kind, spec in (
+            (ENVOY_GATEWAY, SECURITY, JWT),
+            (KGATEWAY, ("gateway.kgateway.dev/v1alpha1", "TrafficPolicy"), "timeouts: {request: 1s}"),
+        )
+        for of_class in (of_class or by,)
+    },
+    **{
         f"{kind[1]} of a rule whose path another one's begins with, for {what}": (
             OF_ISTIO,
             ISTIO_EDGE,

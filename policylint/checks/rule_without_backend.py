@@ -8,7 +8,7 @@ from typing import Any
 from policylint.matches import matches
 from policylint.model import Finding, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.simulation import Simulation
-from policylint.simulation.ranking import ranking
+from policylint.simulation.ranking import ranked, ranking
 from policylint.topology import RouteState
 
 RULE = "GWP413"
@@ -30,7 +30,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             backends = [mapping(each) for each in sequence(rule.get("backendRefs"))]
             if _ANSWERING & kinds or any(each.get("weight", 1) != 0 for each in backends):
                 continue
-            if _is_balanced(simulation, state, rule):
+            if _is_balanced(simulation, state, rule) or not _is_read(simulation, state, rule):
                 continue
             answered = set(_answered(simulation)) if answered is None else answered
             if answered.isdisjoint({state.route.key, *(parent.gateway for parent in state.parents)}):
@@ -41,6 +41,12 @@ def _is_served_by_gateways(state: RouteState) -> bool:
     """Return whether listeners serve a route, and nothing else does: a mesh sends what names no backend to its parent,
     and a route of a mesh may be there for policies alone."""
     return bool(state.attached) and not any(parent.mesh or parent.wanted.kind != "Gateway" for parent in state.parents)
+
+
+def _is_read(simulation: Simulation, state: RouteState, rule: Mapping[str, Any]) -> bool:
+    """Return whether some Gateway of a route makes something of a rule: where none does, others answer."""
+    orders = (ranking(simulation, simulation.topology.gateway(gateway)) for gateway in _places(state))
+    return any(any(ranked(rule, order, grpc=state.route.key.kind == "GRPCRoute")) for order in orders)
 
 
 def _is_balanced(simulation: Simulation, state: RouteState, rule: Mapping[str, Any]) -> bool:

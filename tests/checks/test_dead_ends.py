@@ -261,6 +261,25 @@ def test_cilium_sends_what_names_no_backend_to_those_of_a_rule_with_the_same_mat
     assert len(found(tmp_path, CLASS % ENVOY + text, "GWP413")) == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "match", "of_nginx"),
+    [
+        ("HTTPRoute", "{path: {value: /a}}", 1),
+        ("HTTPRoute", "{path: {value: /a}, method: TRACE}", 0),
+        ("HTTPRoute", "{path: {value: '/a;'}}", 0),
+        ("GRPCRoute", "{method: {service: a.B, method: C}}", 1),
+        ("GRPCRoute", "{method: {service: a.B}}", 0),
+    ],
+)
+def test_a_rule_of_which_nothing_is_made_answers_nothing(kind: str, match: str, of_nginx: int, tmp_path: Path) -> None:
+    """Its requests are others', as GWP416 says: state/graph/httproute.go, validateMatch, of NGINX Gateway Fabric."""
+    text = GATEWAY % ("", "TCP") + ROUTE % (kind, TO_GATEWAY, f"{{matches: [{match}]}}")
+    of_class = CLASS % "gateway.nginx.org/nginx-gateway-controller"
+    assert len(found(tmp_path, of_class + text, "GWP413")) == of_nginx
+    assert len(found(tmp_path, of_class + text, "GWP416")) == 1 - of_nginx
+    assert len(found(tmp_path, CLASS % ENVOY + text, "GWP413")) == 1
+
+
 def test_a_policy_may_answer_in_place_of_a_backend(tmp_path: Path) -> None:
     text = CLASS % "kgateway.dev/kgateway" + GATEWAY % ("", "TCP") + ROUTE % ("HTTPRoute", TO_GATEWAY, "{matches: []}")
     assert found(tmp_path, text, "GWP413") == ["warning certain"]

@@ -875,6 +875,15 @@ WORLDS: dict[str, tuple[str, ...]] = {
         ),
         SERVICE,
     ),
+    **{
+        f"a {kind} of which one rule counts": (
+            gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
+            EDGE,
+            route(kind=kind, more=f"rules: [{{matches: [{match}, {{}}]}}, {TO_CHECKOUT[8:-1]}]"),
+            SERVICE,
+        )
+        for kind, match in (("GRPCRoute", "{method: {method: Get}}"), ("HTTPRoute", "{method: TRACE}"))
+    },
     "a ztunnel asks at pods of a Service that no route leads to": (
         labelled("shop", "{istio.io/dataplane-mode: ambient}"),
         deployment(),

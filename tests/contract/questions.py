@@ -55,11 +55,12 @@ from policylint.report.trace.trace_v1 import entry as trace_entry
 from policylint.session.lint import LintResult
 from policylint.session.session import Session
 from policylint.simulation import Simulation, simulate
+from policylint.simulation.ranking import ranked, ranking
 from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.ancestry import unheard_of
-from policylint.topology.routes import rules
+from policylint.topology.routes import Rule, rules
 from policylint.topology.workloads import is_workload
 from policylint.trace import Request, Trace, from_url
 from policylint.trace import request as as_request
@@ -999,6 +1000,14 @@ def _rules_by_reach(world: Environment) -> Answers:
     return {rule: "gets requests" if rule in with_requests else "gets none" for rule in _rules(world)}
 
 
+def _is_read(world: Environment, rule: Rule) -> bool:
+    """Return whether some Gateway of its route makes something of a rule."""
+    state = world.simulation.topology.route(rule.node.key)
+    gateways = () if state is None else map(world.simulation.topology.gateway, {each.gateway for each in state.parents})
+    orders = (ranking(world.simulation, gateway) for gateway in gateways)
+    return any(any(ranked(rule.body, order, grpc=rule.node.key.kind == "GRPCRoute")) for order in orders)
+
+
 def _rules_by_gwp408(world: Environment) -> Answers:
     """What is reported of one match of a rule says nothing of its others; of a refused route there is none, and of one
     at a Gateway that was not seen nothing is said."""
@@ -1010,7 +1019,11 @@ def _rules_by_gwp408(world: Environment) -> Answers:
             if re.search(r" is in a tie against .* for .*: both match", finding.message):
                 del told[subject]  # it says so of one host
     refused = {key for finding in world.findings if finding.rule == "GWP501" for key in finding.resources}
+    invalid = {key for finding in world.findings if finding.rule == "GWP416" for key in finding.resources}
     routes = world.simulation.topology.routes
+    listed = (rule for state in routes if state.route.key in invalid for rule in rules(state.route))
+    unread = {rule.node for rule in listed if not _is_read(world, rule)}
+    told |= {name: (rule, "gets none") for name, (rule, _) in told.items() if rule in unread}
     silent = refused | {state.route.key for state in routes if any(each.resolution.unknown for each in state.parents)}
     several = {
         rule.node for state in routes for rule in rules(state.route) if len(sequence(rule.body.get("matches"))) > 1
@@ -1018,7 +1031,7 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     return {
         rule: answer
         for rule, answer in told.values()
-        if (rule not in several or answer == "gets requests") and rule.key not in silent
+        if (rule not in several or answer == "gets requests" or rule in unread) and rule.key not in silent
     }
 
 
@@ -1237,11 +1250,12 @@ def _unknown(change: Change, reasons: Iterable[tuple[str, int]]) -> list[tuple[s
 
 def _is_of_services(change: Change, why: str) -> bool:
     """Return whether a policy that may ask for something is one of Services alone: clients inside meet it."""
-    for side in change.sides[:2]:
-        for state in side.policies.values():
-            if why.startswith(f"{state.key} may ask") and state.targets:
-                return all(node.key.kind == "Service" for target in state.targets for node in target.nodes)
-    return False
+    return any(
+        all(node.key.kind == "Service" for target in state.targets for node in target.nodes)
+        for side in change.sides[:2]
+        for state in side.policies.values()
+        if why.startswith(f"{state.key} may ask") and state.targets
+    )
 
 
 def _login_lost_by_diff(change: Change) -> Answers:

@@ -12,6 +12,7 @@ from policylint.model import ResourceKey, World
 from policylint.model.resolution import Resolution
 from policylint.policy.content import content_references
 from policylint.simulation import Simulation, simulate
+from policylint.simulation.serving import served
 
 Unknown = Callable[[Simulation], Iterator[ResourceKey]]
 """Which references of a side nothing is known of."""
@@ -25,27 +26,34 @@ def at_home(sides: Sides) -> Sides:
 def requests_at_home(sides: Sides) -> Sides:
     """Return both sides, each certain to lack the backends and filters of its routes that only the other one has.
 
-    What neither has is missing on both or on none: that hangs on what else is here, and no change of it makes it come.
+    What neither has is missing on both or on none, whoever names it: that hangs on what else is here, and no change of
+    it makes it come.
     """
     sides = _settled(sides, _led_through)
-    before, after = (dict(_led_to(side)) for side in sides[:2])
+    before, after = (dict(_decisive(side)) for side in sides[:2])
     return sides._replace(before=_doubting(sides.before, before, after), after=_doubting(sides.after, after, before))
 
 
-_Led = tuple[str, ResourceKey]
+_Named = tuple[str, ResourceKey]
 
 
-def _led_to(side: Simulation) -> Iterator[tuple[_Led, Resolution]]:
-    """Yield what routes lead requests from and to."""
+def _decisive(side: Simulation) -> Iterator[tuple[_Named, Resolution]]:
+    """Yield what routes lead requests from and to, and what else on their way names."""
     for state in side.topology.routes:
         yield from ((("parent", parent.wanted), parent.resolution) for parent in state.parents)
         yield from ((("backend", backend.wanted), backend.resolution) for backend in state.backends)
+    yield from ((("object", each.wanted), each.resolution) for each in side.bindings)
+    for _, listener in served(side.topology):
+        yield from ((("listener", each.wanted), each.resolution) for each in listener.references)
+    for resource in list(side.world.resources.values()):
+        named = content_references(resource, side.world)
+        yield from ((("content", each.wanted), side.world.resolve(each.wanted)) for each in named)
 
 
-def _doubting(side: Simulation, own: Mapping[_Led, Resolution], others: Mapping[_Led, Resolution]) -> Simulation:
+def _doubting(side: Simulation, own: Mapping[_Named, Resolution], others: Mapping[_Named, Resolution]) -> Simulation:
     """Return a side on which nothing is missing that may be there for all that the other side shows."""
-    missing = (led for led, found in own.items() if found.missing and led in others and others[led].unknown)
-    doubts = {led[1]: others[led].reason for led in missing}
+    missing = (named for named, found in own.items() if found.missing and named in others and others[named].unknown)
+    doubts = {named[1]: others[named].reason for named in missing}
     return simulate(side.world.doubting(doubts), side.catalog) if doubts else side
 
 

@@ -1041,7 +1041,48 @@ def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
     )
 
 
+BEHIND = (ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
+TO_BACKEND_TLS = policy(
+    "gateway.networking.k8s.io/v1",
+    "BackendTLSPolicy",
+    "tls",
+    "Service/checkout",
+    "validation: {hostname: h.test, caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}",
+    "shop",
+)
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    **{
+        f"what may make a missing CA comes, of {what}, {where}": tuple(
+            (of_class, *world, *BEHIND, *more)
+            for more in (
+                (),
+                tuple(manifest("example.net/v1", "Maker", "any", home, "spec: {}") for home in ("shop", "infra")),
+            )
+        )
+        for where, of_class in (
+            ("at Envoy Gateway", ENVOY_GATEWAY),
+            ("at an unknown controller", gateway_class("any", "example.net/gateway-controller")),
+        )
+        for what, world in (
+            ("a backend", (EDGE, TO_BACKEND_TLS)),
+            ("clients", (CERTIFIED,)),
+        )
+    },
+    "another network policy that may keep clients from proxies of which nobody knows where they run": tuple(
+        (
+            gateway_class("any", "example.net/gateway-controller"),
+            EDGE,
+            *BEHIND,
+            manifest(
+                "networking.k8s.io/v1",
+                "NetworkPolicy",
+                "closed",
+                home,
+                "spec: {podSelector: {}, policyTypes: [Ingress]}",
+            ),
+        )
+        for home in ("one", "two")
+    ),
     "a Gateway with a login at a Service, which a mesh has too, gets another controller": tuple(
         (
             gateway_class("any", controller),

@@ -246,6 +246,7 @@ def _touched(
         )
     }
     gateways.update(key for key in topology.unseen if key in keys)
+    gateways |= _sending_from(tracer, keys)
     if any(key[:2] == INGRESS and topology.route(key) is None for key in keys):  # a canary is part of another Ingress
         gateways.update(state.gateway.key for state in topology.gateways if state.gateway.key.kind == "IngressClass")
     routes_touched = {
@@ -258,6 +259,15 @@ def _touched(
     while delegating := {each.parent for each in topology.delegations if each.child in routes_touched} - routes_touched:
         routes_touched |= delegating
     return Touched(gateways, routes_touched, keys, namespaces, everything or whole_mesh, whole_mesh)
+
+
+def _sending_from(tracer: Tracer, keys: Collection[ResourceKey]) -> set[ResourceKey]:
+    """Return the Gateways whose proxies run, or may run, where network policies or namespaces are touched."""
+    homes = {key.namespace if key[:2] in KINDS else key.name for key in keys if key[:2] in (*KINDS, ("", "Namespace"))}
+    if not homes or not has_policies(tracer.simulation.world):
+        return set()
+    likeliest = ((gateway, planes[0].endpoint) for gateway, planes in tracer.simulation.hops.planes.items())
+    return {gateway for gateway, end in likeliest if end.namespace in homes or is_unplaced(end.namespace)}
 
 
 def _services(tracer: Tracer, side: Touched, *, asks: bool) -> list[ResourceKey]:

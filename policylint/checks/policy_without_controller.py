@@ -51,10 +51,11 @@ def _unheard_of(simulation: Simulation, state: PolicyState, target: Target) -> I
 
 
 def _is_for_meshes(simulation: Simulation, state: PolicyState) -> bool:
-    """Return whether a policy may act on requests that no Gateway takes: one of a mesh, or of Gateway API where one
-    is."""
-    name = state.kind.implementation
-    return name in MESHES or (name == CORE and bool(simulation.meshes.all))
+    """Return whether a policy may act on requests that no Gateway takes: one of a mesh, or of Gateway API where one is
+    that reads it."""
+    kind, reads = state.kind, simulation.catalog.reads
+    is_core = kind.implementation == CORE
+    return kind.implementation in MESHES or (is_core and any(reads(each.name, kind) for each in simulation.meshes.all))
 
 
 def unread_at(simulation: Simulation, state: PolicyState, target: Target) -> tuple[list[GatewayState], bool]:

@@ -38,7 +38,8 @@ _Named = tuple[str, ResourceKey]
 
 
 def _decisive(side: Simulation) -> Iterator[tuple[_Named, Resolution]]:
-    """Yield what routes lead requests from and to, and what else on their way names."""
+    """Yield what routes and doors lead requests from and to, and what else on their way names."""
+    side = with_doors(side)
     for state in side.topology.routes:
         yield from ((("parent", parent.wanted), parent.resolution) for parent in state.parents)
         yield from ((("backend", backend.wanted), backend.resolution) for backend in state.backends)

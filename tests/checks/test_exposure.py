@@ -57,6 +57,25 @@ def test_a_policy_for_all_gateways_means_those_of_its_controller(tmp_path: Path,
     assert only(lint(tmp_path, *classes, *doors, login), "GWP108").severity == severity
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (("gateway.networking.k8s.io/v1alpha2", "BackendLBPolicy"), True),
+        (("gateway.networking.x-k8s.io/v1alpha1", "XBackendTrafficPolicy"), False),
+    ],
+)
+def test_a_mesh_beside_reads_what_it_reads(tmp_path: Path, kind: tuple[str, str], told: bool) -> None:
+    """Envoy Gateway reads neither, Istio one of the two: pilot/pkg/config/kube/gateway/backend_policies.go."""
+    settings = "sessionPersistence: {sessionName: s}"
+    sticky = worlds.policy(*kind, "sticky", "Service/checkout", settings, "shop")
+    mesh = worlds.manifest(
+        "security.istio.io/v1", "PeerAuthentication", "far", "far", "spec: {mtls: {mode: PERMISSIVE}}"
+    )
+    tree = (gateway_class("envoy", ENVOY), GATEWAY, SERVICE, route("a"), sticky)
+    assert "GWP108" in rules(lint(tmp_path, *tree))
+    assert ("GWP108" in rules(lint(tmp_path, *tree, mesh))) == told
+
+
 def test_a_policy_of_gateway_api_itself_is_served_by_all(tmp_path: Path) -> None:
     settings = "validation: {hostname: a.example.com, wellKnownCACertificates: System}"
     tls = worlds.policy("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "tls", "Service/checkout", settings, "shop")

@@ -1068,6 +1068,37 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ("clients", (CERTIFIED,)),
         )
     },
+    **{
+        f"what may make a missing Service comes, behind an {kind}": (
+            (labelled("shop"), service("other"), door),
+            (labelled("shop"), service("other"), door, manifest("example.net/v1", "Maker", "any", "shop", "spec: {}")),
+        )
+        for kind, door in (
+            (
+                "IngressRouteUDP",
+                manifest(
+                    *("traefik.io/v1alpha1", "IngressRouteUDP", "one", "shop"),
+                    "spec: {entryPoints: [dns], routes: [{services: [{name: checkout, port: 53}]}]}",
+                ),
+            ),
+            (
+                "IngressRoute",
+                manifest(
+                    *("traefik.io/v1alpha1", "IngressRoute", "one", "shop"),
+                    "spec: {entryPoints: [web], routes: [{kind: Rule, match: Host(`a.example.com`), "
+                    "services: [{name: checkout, port: 80}]}]}",
+                ),
+            ),
+            (
+                "Ingress",
+                manifest(
+                    *("networking.k8s.io/v1", "Ingress", "one", "shop"),
+                    "spec: {ingressClassName: nginx, rules: [{host: a.example.com, http: {paths: [{path: /, "
+                    "pathType: Prefix, backend: {service: {name: checkout, port: {number: 80}}}}]}}]}",
+                ),
+            ),
+        )
+    },
     "another network policy that may keep clients from proxies of which nobody knows where they run": tuple(
         (
             gateway_class("any", "example.net/gateway-controller"),

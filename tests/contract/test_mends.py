@@ -25,6 +25,7 @@ from policylint.report.diff import comment as said
 from policylint.simulation import acting, meshes, serving
 from policylint.simulation.acting import ActingIndex
 from policylint.simulation.serving import Closed, attached
+from policylint.topology import whole
 from policylint.trace import Request, Requirements, Trace, Tracer, network
 from tests import worlds
 from tests.contract.own import CHANGES, WORLDS
@@ -91,7 +92,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         f"the index does not know what serves nothing: {world}": (
             world,
             "on which routes does it act",
-            _of(acting, "closed", lambda *_: Closed({}, frozenset())),
+            _of(acting, "closed", lambda *_: Closed({}, frozenset(), {})),
         )
         for world in WORLDS
         if world.startswith("policies at listeners") and not world.endswith(("that is not here", "unknown protocol"))
@@ -179,7 +180,11 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
     "every listener for the hosts of a route sends it requests": (
         "the timeout of a listener in place of that of its Gateway, one of which is for the hosts of a route",
         "on which routes does it act",
-        _of(serving, "_going_on", lambda simulation, _: {(at.node, of.route.key) for of, at in attached(simulation)}),
+        _of(
+            serving,
+            "_going_on",
+            lambda simulation, _: {(at.node, whole(of.route.key)): [""] for of, at in attached(simulation)},
+        ),
     ),
     "only Services lead to workloads": (
         "a policy of Linkerd at a Server/web, without a Service",

@@ -6,15 +6,18 @@ Source: istio.io/docs/reference/config/networking/gateway and virtual-service. W
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
-from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, plain
+from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
 from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.istio.exports import unshown
+from policylint.implementations.istio.subsets import dead_ends
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
@@ -22,7 +25,6 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.policy.results import PolicyState
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
-from policylint.topology import BackendState
 from policylint.topology.hostnames import covers, narrowed
 
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
@@ -47,7 +49,6 @@ _CONDITIONS = ("headers", "withoutHeaders", "queryParams", "method", "authority"
 """What a match may demand of requests beside their path."""
 _SHARING = (("http", "http"), ("https", "https"), ("https", "http"), ("https", "tcp"))
 """What is served at a port beside the first server there, which has TLS or has not."""
-Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 _Found = tuple[Resource, str, str, Mapping[str, Any], Pointer]
 """VirtualService, host, and the name, content and place of one of its rules."""
 _ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
@@ -93,7 +94,7 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
         rules = list(_rules(world, gateway, servers, bound))
         openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
-        yield door(gateway, "", rules, guards(), lambda route: backends(route, EVERYTHING), openings, unseen)
+        yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen)
 
 
 def _served(world: World) -> dict[ResourceKey, list[_Server]]:
@@ -209,7 +210,7 @@ def _of_connections(world: World, gateway: Resource, server: _Server, bound: Seq
             if rule.get("route") and (
                 not matches or any(_is_meant(virtual, gateway, server, each) for each in matches)
             ):
-                body, _ = _body(world, virtual, {"route": rule["route"]}, server)
+                body, _ = _body(world, virtual, _routes(world, virtual, "tcp", number), server)
                 name = _named(world, virtual, rule, f"tcp-{number}", server)
                 for host in dict.fromkeys(map(_pattern, server.hosts if server.mode else ("*",))):
                     place: Pointer = ("spec", "tcp", number)
@@ -233,7 +234,7 @@ def _passed_on(
                 if not _is_meant(virtual, gateway, server, match) or not taken.isdisjoint(names):
                     continue
                 taken.update(names)
-                body, _ = _body(world, virtual, {"route": rule["route"]}, server)
+                body, _ = _body(world, virtual, _routes(world, virtual, "tls", number), server)
                 for host in dict.fromkeys(map(_pattern, names)):
                     opening = server.opening._replace(hostname=host) if server.apart else server.opening
                     place: Pointer = ("spec", "tls", number)
@@ -356,7 +357,7 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
         pointer: Pointer = ("spec", "http", number)
         name = text(rule.get("name")) or f"http-{number}"
         if not rule.get("delegate"):
-            yield name, rule, pointer
+            yield name, {**rule, **_routes(world, virtual, "http", number)}, pointer
             continue
         other = world.get(_delegate(virtual, rule))
         namespace = _delegate(virtual, rule).namespace
@@ -368,8 +369,24 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
                 for outside in sequence(rule.get("match")) or [{}]
                 for inside in sequence(inner.get("match")) or [{}]
             ]
-            placed = [_at_home(mapping(each), namespace) for each in sequence(inner.get("route"))]
+            routes = _routes(world, virtual if other is None else other, "http", further)["route"]
+            placed = [_at_home(each, namespace) for each in routes]
             yield f"{name} delegated {further}", {**inner, "match": [*filter(None, both)], "route": placed}, pointer
+
+
+def _routes(world: World, virtual: Resource, field: str, number: int) -> dict[str, list[Mapping[str, Any]]]:
+    """Return where a rule sends requests, with what is known of destinations that proxies cannot get them to."""
+    ends = world.once(_failing)
+    routes = map(mapping, sequence(mapping(sequence(virtual.spec.get(field))[number]).get("route")))
+    at: Pointer = ("spec", field, number, "route")
+    return {"route": [{**each, **ends.get((virtual.key, (*at, place)), {})} for place, each in enumerate(routes)]}
+
+
+def _failing(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, str]]:
+    """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
+    not shown to the proxies. Of a Service that is missing its own resolution tells."""
+    subsets = (end for end in dead_ends(world) if end.pointer[-1] == "subset" and not end.ground)
+    return {(end.holder.key, end.pointer[:5]): marked(end) for end in (*subsets, *unshown(world))}
 
 
 def _delegate(virtual: Resource, rule: Mapping[str, Any]) -> ResourceKey:
@@ -560,11 +577,12 @@ def _reference(
     host, port = text(destination.get("host")), mapping(destination.get("port")).get("number")
     name, dot, rest = host.partition(".")
     namespace, _, suffix = rest.partition(".")
+    faults = {field: route[field] for field in (FAILS, MAY_FAIL) if field in route}
     if dot and not suffix.startswith("svc"):
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
-        return {**other, "weight": weight, **({"port": port} if port else {})}
+        return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
     port = _port(world, virtual, route) or server.opening.port
-    return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {})}
+    return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
 
 
 def _port(world: World, virtual: Resource, route: Mapping[str, Any]) -> int | None:

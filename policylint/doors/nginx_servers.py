@@ -8,13 +8,14 @@ location.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
-from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of, plain, searched
+from policylint.doors.failing import FAILS, Backends, with_faults
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
     SERVER,
@@ -31,12 +32,11 @@ from policylint.doors.nginx_policies import GROUP, KIND, PolicyDemands, asked, c
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, value_at
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.regex import expression
 from policylint.spaces.predicates import EXPRESSION, PREFIX
-from policylint.topology import BackendState
 
 _DOOR = ResourceKey(GROUP, "VirtualServers", "", "nginx")
 _CONTROLLER = "nginx.org/ingress-controller"
@@ -44,7 +44,6 @@ _LISTENERS = (GROUP, "GlobalConfiguration")
 _PORTS = {"http": 80, "https": 443}
 _FIRST, _EXACT, _BEST_PREFIX, _BY_EXPRESSION, _BEGINS = 5, 4, 3, 2, 1
 """Ranks of locations: what the server does by itself, `=`, `^~`, `~`, no modifier."""
-_FAILS = "fails"
 """The field of a backend of which the requests end in an error: those of one split that goes round and round."""
 _FROM_HEADER = "x-forwarded-proto"
 _CERTIFICATE = "kubernetes.io/tls"
@@ -56,7 +55,6 @@ _REFUSED = "NGINX refuses the configuration as a whole: until it is gone, no cha
 _CLOSED = "NGINX answers requests with 500 where the policy is named"
 _REJECTS_TLS = "NGINX turns every TLS handshake for the host away (`ssl_reject_handshake`)"
 _LEFT_OUT = "NGINX Ingress Controller leaves it out: requests of the route are answered with 404"
-Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
 
 class _Location(NamedTuple):
@@ -112,14 +110,13 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
         rules = [rule for each in servers for rule in _rules(world, each)]
         openings = [Opening(scheme, number) for scheme, number in _PORTS.items()]
         yield door(
-            holder, _CONTROLLER, rules, guards(), lambda route: _in_part(backends(route, EVERYTHING), route), openings
+            holder,
+            _CONTROLLER,
+            rules,
+            guards(),
+            with_faults(backends),
+            openings,
         )
-
-
-def _in_part(states: Iterable[BackendState], route: Resource) -> tuple[BackendState, ...]:
-    """Return the backends of a lowered route, those of splits that end in an error marked with why."""
-    failing = ((each, text(mapping(value_at(route.body, each.pointer)).get(_FAILS))) for each in states)
-    return tuple(each._replace(reason=_FAILS, message=why) if why else each for each, why in failing)
 
 
 def _rules(world: World, server: Resource) -> Iterator[DoorRule]:
@@ -416,7 +413,7 @@ def _body(
     found = [upstreams.get(upstream_of(action)) for action in actions]
     references = [
         {**_service(upstream), "weight": weight}
-        | ({_FAILS: "its path is rewritten and looked for again"} if goes.loops else {})
+        | ({FAILS: "its path is rewritten and looked for again"} if goes.loops else {})
         for upstream, weight, goes in zip(found, weights, rewrites, strict=True)
         if upstream is not None
     ]

@@ -40,7 +40,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from invalid(world)
     yield from unrouted(world)
     yield from _without_service(world)
-    yield from _without_object(world)
+    yield from without_object(world)
     yield from astray(world)
     yield from contended(world)
     yield from rejected(world)
@@ -91,7 +91,7 @@ def _without_service(world: World) -> Iterator[DeadEnd]:
                     yield DeadEnd(resource, place, does, fix, (key,), then=then, severity=severity)
 
 
-def _without_object(world: World) -> Iterator[DeadEnd]:
+def without_object(world: World) -> Iterator[DeadEnd]:
     """Yield what names an object of its controller that is missing: plugins, policies, upstreams."""
     for entry in objects_named():
         (group, _, kind), (of_group, _, wanted) = (text(entry[name]).rpartition("/") for name in ("kind", "names"))

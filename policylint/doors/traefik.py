@@ -127,7 +127,7 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
     known, crossing = ENTRY_POINTS.get(entry_point), _allows_crossing(world)
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
         crossed = "" if crossing else _crosses(world, ingress, route)
-        if crossed and crossing is False:
+        if (crossed and crossing is False) or (ingress.key, number) in world.once(_unmade):
             continue
         pointer: Pointer = ("spec", "routes", number)
         names, unread = ([""], "") if scheme == "udp" else _server_names(text(route.get("match")))
@@ -227,11 +227,12 @@ def _routers(world: World, *, crossing: bool | None) -> Iterator[Router]:
 
     Source: traefik/traefik, pkg/provider/kubernetes/crd/kubernetes_http.go: routers are called after what they match.
     """
+    unmade = world.once(_unmade)
     for ingress in world.of_kind(*KIND):
         found: dict[str, Router] = {}
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             crossed = "" if crossing else _crosses(world, ingress, route)
-            if crossed and crossing is False:
+            if (crossed and crossing is False) or (ingress.key, number) in unmade:
                 continue
             written = text(route.get("match"))
             priority = route.get("priority")
@@ -241,6 +242,31 @@ def _routers(world: World, *, crossing: bool | None) -> Iterator[Router]:
             openings = tuple(_openings(world, ingress))
             found[written] = Router(ingress, number, rank, read, openings, body, asked, _may_cross(crossed))
         yield from found.values()
+
+
+def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
+    """Return the rules, by object and number, of whose services something is named that is missing: no router is made
+    of them. Of the Middlewares of a rule its filters tell."""
+    from policylint.doors.dead_ends import without_object
+
+    found: set[tuple[ResourceKey, Any]] = set()
+    broken: set[ResourceKey] = set()
+    for end in without_object(world):
+        if end.holder.key[:2] == TRAEFIK_SERVICE:
+            broken.add(end.holder.key)
+        elif end.holder.key.group == KIND[0] and end.pointer[3:4] == ("services",):
+            found.add((end.holder.key, end.pointer[2]))
+    for ingress in world.of_kind(*KIND) if broken else ():
+        for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+            named = (_reference(world, ingress, mapping(each)) for each in sequence(route.get("services")))
+            if any(_key(each) in broken for each in named):
+                found.add((ingress.key, number))
+    return found
+
+
+def _key(reference: Mapping[str, Any]) -> ResourceKey:
+    group, kind = text(reference.get("group")), text(reference.get("kind"), "Service")
+    return ResourceKey(group, kind, text(reference.get("namespace")), text(reference.get("name")))
 
 
 def _rules(world: World, routers: Sequence[Router], hosts: Hosts) -> Iterator[DoorRule]:

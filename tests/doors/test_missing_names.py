@@ -16,6 +16,7 @@ from policylint.checks import run
 from policylint.doors.vendors import naming, objects_named
 from policylint.model import mapping, texts
 from policylint.schema.known import _listed, _shipped
+from tests.doors.asking import answer
 from tests.model.test_named_objects import below
 from tests.worlds import manifest, service, simulated
 
@@ -80,6 +81,39 @@ def test_transports_of_services_of_traefik(spec: str) -> None:
     assert [each[1] for each in told(traefik("TraefikService", spec))] == [
         "TraefikService shop/web names ServersTransport shop/gone, which is missing"
     ]
+
+
+@pytest.mark.parametrize(
+    ("transport", "end"),
+    [("", "web"), (TRANSPORT % "there", "web"), (TRANSPORT % "'t@file'", "web"), (TRANSPORT % "gone", "next")],
+)
+@pytest.mark.parametrize("through", ["", "TraefikService"])
+def test_requests_go_on_where_no_router_is_made(transport: str, end: str, through: str) -> None:
+    """The rule for all hosts takes what the narrower one, of which no router is made, would have taken."""
+    others = (service("web"), service("next"), traefik("ServersTransport", "", "there"))
+    wide = traefik(
+        "IngressRoute", "routes: [{match: 'PathPrefix(`/`)', kind: Rule, services: [{name: next, port: 80}]}]", "wide"
+    )
+    narrow = routed("IngressRoute", of_service=transport)
+    if through:
+        narrow = routed("IngressRoute", of_service=", kind: TraefikService").replace("port: 80, ", "")
+        others += (traefik("TraefikService", f"weighted: {{services: [{{{WEB}{transport}}}]}}"),)
+    assert answer(simulated(*others, wide, narrow), "http://shop.example.com/")[0] == end
+
+
+def test_connections_are_closed_where_no_router_is_made() -> None:
+    transports = TRANSPORT % "gone", TRANSPORT % "there"
+    other = (
+        routed("IngressRouteTCP", ", tls: {}")
+        .replace("shop.example", "other.example")
+        .replace("name: web", "name: it", 1)
+    )
+    there = service("web"), traefik("ServersTransportTCP", "", "there"), other
+    ends = [
+        answer(simulated(*there, routed("IngressRouteTCP", ", tls: {}", each)), "tls://shop.example.com:443")[0]
+        for each in transports
+    ]
+    assert ends == ["refused", "web"]
 
 
 def test_the_service_of_a_page_of_errors() -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policylint.compare.protection.spec import weakenings
@@ -228,6 +228,8 @@ SPECS = st.dictionaries(
 EVERY = [weakness({**each[0], "says": ""}) for each in TABLE]
 
 
+@example({}, {"rules": [None, []]})
+@example({"rules": [["a"], None, 1]}, {"rules": [[None], "a"]})
 @given(SPECS, SPECS)
 def test_whatever_the_specs_hold_what_stays_weakens_nothing(before: dict[str, Any], after: dict[str, Any]) -> None:
     list(weakenings(EVERY, before, after))

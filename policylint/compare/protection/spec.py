@@ -403,7 +403,8 @@ def _is_of_several(value: object) -> bool:
 def _alternatives(value: object) -> list[list[str]]:
     """Return the names of the demands of each of several policies; of a list of one policy they are one alternative."""
     listed = value if isinstance(value, list) else []
-    return [[name_of(each) for each in one] for one in (listed if _is_of_several(value) else [listed])]
+    several = [one if isinstance(one, list) else [one] for one in listed] if _is_of_several(value) else [listed]
+    return [[name_of(each) for each in one] for one in several]
 
 
 def _eased(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) -> Iterator[tuple[int, list[str]]]:

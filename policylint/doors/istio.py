@@ -15,9 +15,8 @@ from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_fau
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
 from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
+from policylint.implementations import implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.implementations.istio.exports import unshown
-from policylint.implementations.istio.subsets import dead_ends
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
@@ -28,6 +27,7 @@ from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology.hostnames import covers, narrowed
 
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
+_IMPLEMENTATION = "istio"
 _POLICIES = ("AuthorizationPolicy", "RequestAuthentication")
 _ROOT = "istio-system"
 _INSTALLED = ("ingressgateway", "egressgateway")
@@ -385,8 +385,9 @@ def _routes(world: World, virtual: Resource, field: str, number: int) -> dict[st
 def _failing(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, str]]:
     """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
     not shown to the proxies. Of a Service that is missing its own resolution tells."""
-    subsets = (end for end in dead_ends(world) if end.pointer[-1] == "subset" and not end.ground)
-    return {(end.holder.key, end.pointer[:5]): marked(end) for end in (*subsets, *unshown(world))}
+    ends = implementation(_IMPLEMENTATION).dead_ends(world)
+    told = (end for end in ends if end.pointer[3:4] == ("route",) and all(map(world.get, end.about)))
+    return {(end.holder.key, end.pointer[:5]): marked(end) for end in told}
 
 
 def _delegate(virtual: Resource, rule: Mapping[str, Any]) -> ResourceKey:

@@ -101,14 +101,14 @@ def measure(world: str, what: str) -> dict[str, float]:
     if what != "load":
         from policylint.explain.network import of_workload
         from policylint.network.connections import connections
-        from policylint.network.hops import Hops
+        from tests.network.worlds import hops_of
         from tests.network.worlds import world as as_world
 
         read = as_world(documents)
         gc.collect()
         gc.freeze()
         begin = time.process_time()
-        network = Hops(read).network
+        network = hops_of(read).network
         if what == "trace":
             network.ask(0, 1, network.universe.ports.at("TCP", 8080))
         elif what == "explain":

@@ -14,6 +14,7 @@ from policylint.checks.kit.locations import path
 from policylint.compare.change import EnvironmentChange
 from policylint.compare.pairing import Sides
 from policylint.documents import Pointer
+from policylint.implementations.generic.network_policies import read_policies
 from policylint.model import Finding, Resource, ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.model.selectors import is_empty, matches, within
 from policylint.model.words import listing
@@ -21,7 +22,6 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.kinds import KINDS, has_policies
 from policylint.network.ports import PortSpec
-from policylint.network.reading import read_policies
 from policylint.network.rules import (
     ANYBODY,
     DIRECTIONS,
@@ -188,8 +188,6 @@ def _no_longer_closed(world: World, policy: PolicySpec, subject: Pods, new: Sequ
 
     Pods that were seen are compared themselves; those of a selector without any may have gone with what made them.
     """
-    if policy.tier != TOGETHER:
-        return
     open_now = tuple(
         direction
         for direction in DIRECTIONS
@@ -329,7 +327,7 @@ class _Comparison:
     ) -> Iterator[tuple[Peers, Pointer]]:
         """Yield the peers of a policy in a direction that no policy of the other side has."""
         around = [each for each in others if each.tier == policy.tier and self._covers(policy, each)]
-        if action == "Allow" and policy.tier == "NetworkPolicy" and not _closes(around, direction):
+        if action == "Allow" and (policy.tier == TOGETHER or policy.isolates) and not _closes(around, direction):
             return  # it closes what was open
         rules = [each for other in around for each in other.rules if _is(each, direction, action)]
         for rule in policy.rules:

@@ -12,6 +12,7 @@ from policylint.implementations.generic import Implementation
 _MODULES = {
     "envoy-gateway": ("policylint.implementations.envoy_gateway", "EnvoyGateway"),
     "agentgateway": ("policylint.implementations.agentgateway", "Agentgateway"),
+    "calico": ("policylint.implementations.calico", "Calico"),
     "contour": ("policylint.implementations.contour", "Contour"),
     "cilium": ("policylint.implementations.cilium", "Cilium"),
     "apisix": ("policylint.implementations.apisix", "Apisix"),

@@ -36,14 +36,17 @@ CLUSTER_SCOPED = frozenset(
         ("external-secrets.io", "ClusterSecretStore"),
         ("cilium.io", "CiliumCIDRGroup"),
         ("crd.antrea.io", "ClusterNetworkPolicy"),
-        ("crd.projectcalico.org", "GlobalNetworkPolicy"),
+        *(
+            (group, kind)
+            for group in ("crd.projectcalico.org", "projectcalico.org")
+            for kind in ("GlobalNetworkPolicy", "GlobalNetworkSet", "HostEndpoint", "Tier")
+        ),
         ("networking.k8s.aws", "ClusterNetworkPolicy"),
         ("kyverno.io", "ClusterPolicy"),
         ("policies.kyverno.io", "GeneratingPolicy"),
         ("policy.networking.k8s.io", "AdminNetworkPolicy"),
         ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
         ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
-        ("projectcalico.org", "GlobalNetworkPolicy"),
         ("cluster.open-cluster-management.io", "ManagedCluster"),
         ("cluster.open-cluster-management.io", "ManagedClusterSet"),
         ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),

@@ -20,7 +20,6 @@ from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.meshes import Tunnel, Tunnels, untunnelled
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
-from policylint.network.reading import read_policies
 from policylint.network.rules import PolicySpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both
@@ -102,18 +101,18 @@ class Hops:
     def __init__(
         self,
         world: World,
+        policies: Sequence[PolicySpec],
         planes: Iterable[DataPlane] = (),
         services: Iterable[ResourceKey] = (),
-        policies: Sequence[PolicySpec] | None = None,
         tunnel: Tunnels = untunnelled,
         found: list[Endpoint] | None = None,
     ) -> None:
         """Number the ends of the world.
 
         Args:
+            policies: the network policies of the world.
             planes: of all Gateways.
             services: the backends of routes.
-            policies: the network policies of the world, where they are read already.
             tunnel: what meshes make of connections.
             found: the workloads, where not all of them are asked about.
         """
@@ -133,8 +132,6 @@ class Hops:
                 selector and not any(selector.items() <= endpoint.labels.items() for endpoint in around)
             ):
                 more.append(behind(service, seen))
-        if policies is None:
-            policies = read_policies(world, {})
         namespaces = {endpoint.namespace for endpoint in (*found, *more) if endpoint.namespace}
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
         self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more), tunnel=tunnel)

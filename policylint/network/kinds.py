@@ -12,17 +12,22 @@ GROUP = "policy.networking.k8s.io"
 CLUSTER_NETWORK_POLICY = (GROUP, "ClusterNetworkPolicy")
 CLUSTER = ((GROUP, "AdminNetworkPolicy"), (GROUP, "BaselineAdminNetworkPolicy"), CLUSTER_NETWORK_POLICY)
 CILIUM = (("cilium.io", "CiliumNetworkPolicy"), ("cilium.io", "CiliumClusterwideNetworkPolicy"))
-EVALUATED = (NETWORK_POLICY, *CLUSTER, *CILIUM)
-CALICO = ("crd.projectcalico.org", "projectcalico.org")
+CALICO = (
+    ("crd.projectcalico.org", "GlobalNetworkPolicy"),
+    ("crd.projectcalico.org", "NetworkPolicy"),
+    ("projectcalico.org", "GlobalNetworkPolicy"),
+    ("projectcalico.org", "NetworkPolicy"),
+)
+DIALECTS = {"calico": CALICO}
+"""Implementation → the kinds of network policies that it reads by rules of its own."""
+EVALUATED = (NETWORK_POLICY, *CLUSTER, *CILIUM, *CALICO)
+WITH_ACCOUNTS = (*CILIUM, *CALICO)
+"""Kinds that may select by service account, which their selectors see as a label."""
 OUTWARD = (("k8s.ovn.org", "EgressFirewall"), ("network.openshift.io", "EgressNetworkPolicy"))
 """Kinds that only say what pods may send out of the cluster."""
 SENDING = (*OUTWARD, ("networking.gke.io", "FQDNNetworkPolicy"))
 """Kinds that only say what pods may send."""
 UNREAD = (
-    ("crd.projectcalico.org", "GlobalNetworkPolicy"),
-    ("crd.projectcalico.org", "NetworkPolicy"),
-    ("projectcalico.org", "GlobalNetworkPolicy"),
-    ("projectcalico.org", "NetworkPolicy"),
     ("crd.antrea.io", "ClusterNetworkPolicy"),
     ("crd.antrea.io", "NetworkPolicy"),
     *SENDING,

@@ -22,10 +22,12 @@ Direction = Literal["ingress", "egress"]
 DIRECTIONS: tuple[Direction, ...] = ("ingress", "egress")
 _PEERS: tuple[tuple[Direction, str], ...] = (("ingress", "from"), ("egress", "to"))
 Action = Literal["Allow", "Deny", "Pass"]
-Tier = Literal["Admin", "NetworkPolicy", "Baseline"]
-TOGETHER: Tier = "NetworkPolicy"
+TOGETHER = "NetworkPolicy"
 """The tier of which the policies decide together, whatever they are called, and none of them before another."""
-TIERS: tuple[Tier, ...] = ("Admin", TOGETHER, "Baseline")
+TIERS = {"Admin": 1_000, TOGETHER: 1_000_000, "Baseline": 10_000_000}
+"""The tiers, by the rank in which they are asked: engines with tiers of their own put them before, between, behind."""
+AMONG = 1_000
+"""The priority of what decides together, where an engine orders policies of its own in the same tier."""
 Selector = Mapping[str, Any]
 
 
@@ -106,23 +108,32 @@ class PolicySpec(NamedTuple):
 
     Args:
         priority: lower numbers decide first; 0 where a tier has none.
+        rank: of a tier that `TIERS` does not have.
+        after: what orders policies of one priority, "" where nothing does.
         subject: None for a policy that is refused.
         isolates: the directions in which it closes its subjects to everything that no rule allows.
         refused: why the API server refuses it, "" if it does not; `pointer` says where.
     """
 
     resource: Resource
-    tier: Tier
-    priority: int
+    tier: str
+    priority: float
     subject: Peer | None
     rules: tuple[RuleSpec, ...] = ()
     isolates: frozenset[Direction] = frozenset()
     refused: str = ""
     pointer: Pointer = ()
+    rank: float = 0
+    after: str = ""
 
     @property
     def key(self) -> ResourceKey:
         return self.resource.key
+
+    @property
+    def turn(self) -> float:
+        """The rank of its tier."""
+        return TIERS.get(self.tier, self.rank)
 
     @property
     def ways(self) -> frozenset[Direction]:

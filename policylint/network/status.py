@@ -15,8 +15,6 @@ from policylint.network.kinds import KINDS
 from policylint.network.ports import PortSpec
 from policylint.network.rules import (
     DIRECTIONS,
-    TIERS,
-    TOGETHER,
     Block,
     Direction,
     Entity,
@@ -26,7 +24,7 @@ from policylint.network.rules import (
     RuleSpec,
 )
 from policylint.network.state import Class, Network, verdict
-from policylint.network.walk import Clash, Entry, Stretch, clashes, row, tiers
+from policylint.network.walk import Clash, Entry, Stretch, clashes, is_together, isolating, row, tiers
 from policylint.spaces.addresses import cidr
 
 Decider = tuple[int, "RuleSpec | None"]
@@ -198,16 +196,17 @@ def _walk(network: Network, group: Class, direction: Direction, entries: Sequenc
     if group.members.bit_count() == 1:
         known &= ~group.members
     states = [_Left(universe.ports.all, known, 0, [])]
-    for tier, groups in tiers(entries):
+    for groups in tiers(entries):
         for policies in groups:
-            if tier == TOGETHER:
-                _network_policies(states, policies, known, tally)
+            if is_together(policies):
+                _network_policies(states, policies, known, tally, is_last=policies is groups[-1])
                 continue
             _overlaps(network, group, direction, entries, policies, states, tally)
             for entry in policies:
                 for rule, parts in entry.rules:
                     _match(states, entry, rule, parts, known, tally)
         for state in states:
+            _close(state, isolating(groups), known, tally)
             state.rest |= state.passed
             state.passed = 0
             state.taken = [taken for taken in state.taken if taken[1] != "Pass"]
@@ -224,8 +223,7 @@ def _overlaps(
 ) -> None:
     below: list[Entry] = []
     for clash in clashes(policies, [(state.ports, state.rest) for state in states]):
-        tier = policies[0].policy.tier
-        below = below or [entry for entry in entries if TIERS.index(entry.policy.tier) > TIERS.index(tier)]
+        below = below or [entry for entry in entries if entry.policy.turn > policies[0].policy.turn]
         harmless = _is_harmless(network, clash, below)
         overlap = (direction, group.members, clash.peers, clash.ports, clash.first, clash.second, harmless)
         tally.overlaps.append(Overlap(*overlap))
@@ -271,9 +269,14 @@ def _note(state: _Left, entry: Entry, rule: RuleSpec | None, matched: int, tally
                     tally.lost.setdefault(number, set()).add(decider[0])
 
 
-def _network_policies(states: list[_Left], entries: Sequence[Entry], known: int, tally: _Tally) -> None:
-    """Note what NetworkPolicies decide together: everything that is left, in each direction in which they isolate."""
-    isolating = [entry for entry in entries if entry.isolates]
+def _network_policies(
+    states: list[_Left], entries: Sequence[Entry], known: int, tally: _Tally, *, is_last: bool
+) -> None:
+    """Note what NetworkPolicies decide together: everything that is left, in each direction in which they isolate.
+
+    Args:
+        is_last: whether nothing of their tier comes after them, and gets what they do not allow.
+    """
     is_first = not any(state.taken for state in states)  # then none of them loses anything
     for entry in entries:
         for rule, parts in entry.rules:
@@ -284,13 +287,25 @@ def _network_policies(states: list[_Left], entries: Sequence[Entry], known: int,
                     if part.ports & state.ports and part.maybe & known:
                         _note(state, entry, rule, part.maybe & known, tally)
     for state in states:
-        for entry in isolating:
+        for entry in isolating([entries]):
             _note(state, entry, None, known, tally)
-        rest = state.rest
-        for entry in isolating:
-            if entry.certain:
-                state.taken.append(((entry.number, None), "Deny", rest))
-                state.rest = 0
+    for entry in () if is_last else entries:
+        for rule, parts in entry.rules if entry.certain else ():
+            for part in parts:
+                for state in _split(states, part.ports):
+                    state.decide((entry.number, None), rule.action, part.sure & known)
+
+
+def _close(state: _Left, closing: Sequence[Entry], known: int, tally: _Tally) -> None:
+    """Let the policies that isolate a subject take what is left at the end of their tier."""
+    rest = state.rest
+    for entry in closing:
+        if not is_together([entry]):
+            _note(state, entry, None, rest or known, tally)
+    for entry in closing:
+        if entry.certain:
+            state.taken.append(((entry.number, None), "Deny", rest))
+            state.rest = 0
 
 
 def _split(states: list[_Left], ports: int) -> list[_Left]:

@@ -10,7 +10,7 @@ from policylint.network.addresses import Addresses, holds, is_everything, may_ho
 from policylint.network.cilium import ACCOUNT
 from policylint.network.endpoints import API_SERVER, NODES, POD_ROLES, Endpoint
 from policylint.network.facts import facts_of
-from policylint.network.kinds import CILIUM
+from policylint.network.kinds import WITH_ACCOUNTS
 from policylint.network.ports import PortSpace, PortSpec
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of, union
@@ -77,7 +77,7 @@ class Universe:
         self._host, self._identities, self.open, hidden = map(bits_of, of_role.values())
         self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
         self.everything = self.shown | hidden | self._nodes | self._api_server
-        if any(policy.key[:2] in CILIUM for policy in policies):  # its selectors see the service account as a label
+        if any(policy.key[:2] in WITH_ACCOUNTS for policy in policies):
             self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
         else:
             self._by_label = Labels([(endpoint.labels, endpoint.open) for endpoint in endpoints])
@@ -173,7 +173,7 @@ class Universe:
         outside, facts = self.addresses.of(block.cidr, block.excepted), self.facts
         if block.family == "identities" or (block.family == "core" and facts.block_is_addresses):
             return Chosen(outside, outside | (hosts if facts.matches_nodes else 0))
-        if block.family == "cluster" and is_everything(block.cidr) and not facts.pods:
+        if block.family == "cluster" and is_everything(block.cidr) and not (block.excepted or facts.pods):
             inside = self.pods & ~self._host if takes_pods(block.cidr) else 0
             return Chosen(outside | inside, outside | self.pods | hosts)
         sure, maybe = outside, outside

@@ -5,6 +5,9 @@
     3  Baseline         as Admin
     4  default          allow
 
+Engines may order policies of their own in these tiers, and have more of them: what no policy of a tier decides is
+denied at its end if one of them isolates the subject.
+
 Source: kubernetes-sigs/network-policy-api apis/v1alpha2/clusternetworkpolicy_types.go; docs/network.md.
 """
 
@@ -14,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from policylint.namedtuple import NamedTuple
 from policylint.network.ports import PortSpec
-from policylint.network.rules import TIERS, TOGETHER, Action, PolicySpec, RuleSpec, Tier
+from policylint.network.rules import AMONG, TOGETHER, Action, PolicySpec, RuleSpec
 from policylint.network.selecting import Chosen
 from policylint.network.universe import Universe
 
@@ -158,9 +161,10 @@ def _at(states: list[_State], ports: int) -> Iterator[_State]:
 def row(entries: Sequence[Entry], everything: int, ports: int) -> Row:
     """Return what a subject is open to in one direction."""
     states = [_State(ports, everything)]
-    for tier, groups in tiers(entries):
+    for groups in tiers(entries):
         for group in groups:
-            (_network_policies if tier == TOGETHER else _cluster_policies)(states, group)
+            (_network_policies if is_together(group) else _cluster_policies)(states, group)
+        _close(states, isolating(groups))
         for state in states:
             state.rest |= state.passed
             state.passed = 0
@@ -172,15 +176,26 @@ def row(entries: Sequence[Entry], everything: int, ports: int) -> Row:
     return tuple(sorted(Column(its_ports, *outcome, everything) for outcome, its_ports in merged.items()))
 
 
-def tiers(entries: Sequence[Entry]) -> Iterator[tuple[Tier, list[list[Entry]]]]:
+def tiers(entries: Sequence[Entry]) -> Iterator[list[list[Entry]]]:
     """Yield the tiers in order, each with its policies in groups of which nothing orders the members: those of one
     priority, and all NetworkPolicies."""
-    for tier in TIERS:
-        groups: dict[int, list[Entry]] = {}
-        for entry in entries:
-            if entry.policy.tier == tier:
-                groups.setdefault(0 if tier == TOGETHER else entry.policy.priority, []).append(entry)
-        yield tier, [groups[priority] for priority in sorted(groups)]
+    found: dict[float, dict[tuple[float, str], list[Entry]]] = {}
+    for entry in entries:
+        policy = entry.policy
+        place = (AMONG, "") if policy.tier == TOGETHER else (policy.priority, policy.after)
+        found.setdefault(policy.turn, {}).setdefault(place, []).append(entry)
+    for rank in sorted(found):
+        yield [found[rank][place] for place in sorted(found[rank])]
+
+
+def is_together(group: Sequence[Entry]) -> bool:
+    """Return whether the policies of a group decide together."""
+    return group[0].policy.tier == TOGETHER
+
+
+def isolating(groups: Sequence[Sequence[Entry]]) -> list[Entry]:
+    """Return the policies of a tier that close the subject to what no rule there lets through."""
+    return [entry for group in groups for entry in group if entry.isolates]
 
 
 def _cluster_policies(states: list[_State], group: Sequence[Entry]) -> None:
@@ -247,29 +262,26 @@ def _first_matches(entry: Entry, left: Sequence[tuple[int, int]]) -> Iterator[tu
 
 def _network_policies(states: list[_State], entries: Sequence[Entry]) -> None:
     """Let the NetworkPolicies decide together: refusals first (Cilium's), then all that they allow is allowed."""
-    for entry in entries:
-        for rule, parts in entry.rules:
-            if rule.action == "Deny":
-                for part in parts:
+    closing = isolating([entries])
+    certain = any(entry.certain for entry in closing)
+    for action in ("Deny", "Allow") if closing else ("Deny",):
+        for entry in entries:
+            for rule, parts in entry.rules:
+                for part in parts if rule.action == action else ():
                     for state in _at(states, part.ports):
-                        state.take("Deny", part.sure if entry.certain else 0, part.maybe)
-    isolating = [entry for entry in entries if entry.isolates]
-    if not isolating:
-        return
-    certain = any(entry.certain for entry in isolating)
-    for entry in entries:
-        for rule, parts in entry.rules:
-            if rule.action == "Allow":
-                for part in parts:
-                    for state in _at(states, part.ports):
-                        state.take("Allow", part.sure if entry.certain and certain else 0, part.maybe)
-    if certain:
+                        is_sure = entry.certain and (certain or action == "Deny")
+                        state.take(rule.action, part.sure if is_sure else 0, part.maybe)
+
+
+def _close(states: list[_State], closing: Sequence[Entry]) -> None:
+    """Deny what is left at the end of a tier of which some policies isolate the subject."""
+    if any(entry.certain for entry in closing):
         for state in states:
             state.denied |= state.rest
             state.rest = 0
         return
     # None isolates for certain: what one of them lets in is open if that one selects the subject, and if none does.
-    for entry in isolating:
+    for entry in closing:
         for _, parts in entry.rules:
             for part in parts:
                 list(_at(states, part.ports))  # splits the states where the parts of this policy end
@@ -277,7 +289,7 @@ def _network_policies(states: list[_State], entries: Sequence[Entry]) -> None:
             kept = 0
             for rule, parts in entry.rules:
                 for part in parts:
-                    if rule.action == "Allow" and part.ports & state.ports:
+                    if rule.action != "Deny" and part.ports & state.ports:
                         kept |= part.sure
             state.denied |= state.rest & ~kept
 
@@ -305,17 +317,13 @@ def steps(entries: Sequence[Entry], peer: int, port: int) -> tuple[TierStep, ...
         peer, port: the sets of the other end and of the port.
     """
     taken: list[TierStep] = []
-    for tier, groups in tiers(entries):
-        matching = list(_matching(groups, peer, port))
-        if tier == TOGETHER:
-            matching.sort(key=lambda step: (step.action != "Deny", not step.certain))
-            isolating = [entry for group in groups for entry in group if entry.isolates]
-            if isolating and not any(step.certain for step in matching):
-                # That which lets nobody in is what people mean by the policy that closes a pod.
-                closing = min(isolating, key=lambda entry: (not entry.certain, bool(entry.rules)))
-                matching.append(TierStep(tier, "Deny", closing.policy, None, closing.certain))
-            elif not isolating:
-                matching = [step for step in matching if step.action == "Deny"]
+    for groups in tiers(entries):
+        matching = [step for group in groups for step in _matching(group, peer, port)]
+        closing = isolating(groups)
+        if closing and not any(step.certain for step in matching):
+            # That which lets nobody in is what people mean by the policy that closes a pod.
+            first = min(closing, key=lambda entry: (not entry.certain, bool(entry.rules)))
+            matching.append(TierStep(first.policy.tier, "Deny", first.policy, None, first.certain))
         for step in matching:
             taken.append(step)
             if step.certain and step.action != "Pass":
@@ -325,12 +333,16 @@ def steps(entries: Sequence[Entry], peer: int, port: int) -> tuple[TierStep, ...
     return (*taken, TierStep("default", "Allow"))
 
 
-def _matching(groups: Sequence[Sequence[Entry]], peer: int, port: int) -> Iterator[TierStep]:
-    """Yield the rules that a packet matches, in order."""
-    for group in groups:
-        for entry in group:
-            for rule, parts in entry.rules:
-                hit = [part for part in parts if part.ports & port and part.maybe & peer]
-                if hit:
-                    certain = entry.certain and any(part.sure & peer for part in hit)
-                    yield TierStep(entry.policy.tier, rule.action, entry.policy, rule, certain)
+def _matching(group: Sequence[Entry], peer: int, port: int) -> list[TierStep]:
+    """Return the rules of a group that a packet matches, in order."""
+    found = []
+    for entry in group:
+        for rule, parts in entry.rules:
+            hit = [part for part in parts if part.ports & port and part.maybe & peer]
+            if hit:
+                certain = entry.certain and any(part.sure & peer for part in hit)
+                found.append(TierStep(entry.policy.tier, rule.action, entry.policy, rule, certain))
+    if is_together(group):
+        found.sort(key=lambda step: (step.action != "Deny", not step.certain))
+        return found if isolating([group]) else [step for step in found if step.action == "Deny"]
+    return found

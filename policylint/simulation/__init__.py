@@ -174,7 +174,7 @@ class Simulation:
         ]
         others = (backend.resolution.resource for backend in backends if backend.wanted[:2] != SERVICE)
         services += services_behind(self.world, filter(None, others))
-        return Hops(self.world, planes, services, self.network_policies, self.meshes.tunnel, found)
+        return Hops(self.world, self.network_policies, planes, services, self.meshes.tunnel, found)
 
     @property
     def meshes(self) -> Meshes:
@@ -189,7 +189,7 @@ class Simulation:
     def network_policies(self) -> tuple[PolicySpec, ...]:
         """The network policies as written, those that are refused among them; read on first use."""
         if self.kept_network_policies is None:
-            from policylint.network.reading import read_policies
+            from policylint.implementations.generic.network_policies import read_policies
 
             self.kept_network_policies = read_policies(self.world, self.refused)
         return self.kept_network_policies

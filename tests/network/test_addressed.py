@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from policylint.model import ResourceKey
-from policylint.network.hops import Hops
-from tests.network.worlds import manifest, world
+from tests.network.worlds import hops_of, manifest, world
 
 PROXY = manifest("v1", "Pod", "proxy", "shop", labels={"app": "proxy"}, spec={"containers": []})
 WEB = manifest("v1", "Pod", "web", "shop", labels={"app": "web"}, spec={"containers": []})
@@ -42,7 +41,7 @@ def to(cidr: str, *ports: int) -> dict[str, Any]:
 def asked(kind: str, port: int | None, *manifests: dict[str, Any]) -> list[tuple[str, str, str]]:
     """What is said of the way from the proxy to the backend `shop/away`: end, port, verdict of each hop."""
     key = ResourceKey("" if kind == "Service" else "gateway.envoyproxy.io", kind, "shop", "away")
-    hops = Hops(world([PROXY, WEB, *manifests]))
+    hops = hops_of(world([PROXY, WEB, *manifests]))
     source = hops.network.universe.endpoints[hops.network.numbers["Pod shop/proxy"]]
     return [(str(hop.target).strip(), hop.port, hop.verdict) for hop in hops.to_backend(source, key, port)]
 

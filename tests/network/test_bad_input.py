@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from policylint.network.connections import connections
-from policylint.network.hops import Hops
 from policylint.network.state import Network
-from tests.network.worlds import manifest, random_world, world
+from tests.network.worlds import hops_of, manifest, random_world, world
 
 JUNK: tuple[Any, ...] = (None, [], {}, "x", -1, 1.5, True, {"a": None}, [None], ["x"], [{}], {"namespaces": {}})
 
@@ -21,7 +20,7 @@ def pod(name: str) -> dict[str, Any]:
 
 def network(spec: Any) -> Network:
     policy = {**manifest("networking.k8s.io/v1", "NetworkPolicy", "odd", "shop"), "spec": spec}
-    return Hops(world([pod("web"), pod("db"), policy])).network
+    return hops_of(world([pod("web"), pod("db"), policy])).network
 
 
 def port(value: Any) -> dict[str, Any]:
@@ -63,7 +62,7 @@ def test_a_refused_policy_says_why_and_decides_nothing(spec: Any, why: str) -> N
     (policy,), (status,) = read.policies, read.statuses.policies
     assert why in policy.refused
     assert status.verdict == "Invalid"
-    assert len(connections(read)) == len(connections(Hops(world([pod("web"), pod("db")])).network))
+    assert len(connections(read)) == len(connections(hops_of(world([pod("web"), pod("db")])).network))
 
 
 @pytest.mark.parametrize("spec", [None, {}, {"podSelector": None}])
@@ -111,6 +110,6 @@ def test_no_manifest_makes_anything_fail() -> None:
             {**body, **{name: broken(random, body[name]) for name in ("spec", "specs") if name in body}}
             for body in (*manifests, cilium())
         ]
-        read = Hops(world(odd, partial=bool(seed % 2))).network
+        read = hops_of(world(odd, partial=bool(seed % 2))).network
         connections(read)
         assert len(read.statuses.policies) == len({policy.key for policy in read.policies})

@@ -11,11 +11,10 @@ from click.testing import CliRunner
 import policylint
 from policylint.cli import main
 from policylint.network.facts import facts_of
-from policylint.network.hops import Hops
 from policylint.network.kinds import has_policies
 from policylint.network.state import Network
 from tests.graph.worlds import FIXTURES
-from tests.network.worlds import manifest, world
+from tests.network.worlds import hops_of, manifest, world
 
 PODS = [
     manifest("v1", "Pod", name, "shop", labels={"app": name}, spec={"containers": [], "hostNetwork": name == "host"})
@@ -38,7 +37,7 @@ def release(**values: Any) -> dict[str, Any]:
 def network(stated: dict[str, Any], *manifests: dict[str, Any]) -> Network:
     known = world([*PODS, *manifests])
     known.network = stated
-    return Hops(known).network
+    return hops_of(known).network
 
 
 def verdicts(read: Network) -> tuple[str, ...]:

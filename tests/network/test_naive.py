@@ -7,12 +7,11 @@ from random import Random
 import pytest
 
 from policylint.network.connections import connections
-from policylint.network.hops import Hops
 from policylint.network.ports import PROTOCOLS
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from tests.network.naive import Naive, Pod
-from tests.network.worlds import ADDRESSES, PORTS, TEAMS, random_world, world
+from tests.network.worlds import ADDRESSES, PORTS, TEAMS, hops_of, random_world, world
 
 ASKED = (1, *PORTS, 500)
 CHUNK = 50
@@ -38,7 +37,7 @@ def ends(network: Network, naive: Naive) -> list[tuple[int, Pod | str]]:
 def test_sets_agree_with_the_oracle(chunk: int) -> None:
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         manifests, naive = random_world(seed)
-        network = Hops(world(manifests)).network
+        network = hops_of(world(manifests)).network
         assert [policy.refused for policy in network.policies if policy.refused] == []
         rows = connections(network)
         known = ends(network, naive)
@@ -69,7 +68,7 @@ def test_every_completion_of_open_labels_lies_within_the_answer(chunk: int) -> N
         random = Random(seed)
         hidden = [name for name in naive.namespaces if random.random() < 0.6]
         seen = [each for each in manifests if each["kind"] != "Namespace" or each["metadata"]["name"] not in hidden]
-        network = Hops(world(seen, partial=True)).network
+        network = hops_of(world(seen, partial=True)).network
         known = ends(network, naive)
         for _ in range(4):
             completed = {name: {"team": random.choice(TEAMS)} if random.random() < 0.8 else {} for name in hidden}
@@ -94,7 +93,7 @@ def test_every_completion_of_open_labels_lies_within_the_answer(chunk: int) -> N
 def test_no_row_lists_an_end_with_itself() -> None:
     for seed in range(CHUNK):
         manifests, _ = random_world(seed)
-        for row in connections(Hops(world(manifests)).network):
+        for row in connections(hops_of(world(manifests)).network):
             assert not set(numbers_of(row.sources)) & set(numbers_of(row.targets))
 
 
@@ -103,6 +102,6 @@ def test_order_of_documents_changes_nothing() -> None:
         manifests, _ = random_world(seed)
         shuffled = list(manifests)
         Random(seed).shuffle(shuffled)
-        former, latter = Hops(world(manifests)).network, Hops(world(shuffled)).network
+        former, latter = hops_of(world(manifests)).network, hops_of(world(shuffled)).network
         assert connections(former) == connections(latter)
         assert [state[:3] for state in former.statuses.policies] == [state[:3] for state in latter.statuses.policies]

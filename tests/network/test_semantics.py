@@ -11,9 +11,8 @@ from click.testing import CliRunner
 
 from policylint.cli import main
 from policylint.model import ResourceKey
-from policylint.network.hops import Hops
 from policylint.network.state import Network
-from tests.network.worlds import manifest, world
+from tests.network.worlds import hops_of, manifest, world
 from tests.worlds import simulated
 
 
@@ -35,7 +34,7 @@ def verdict(network: Network, source: str, target: str, port: int = 8080) -> str
 
 
 def network(*manifests: dict[str, Any], **facts: Any) -> Network:
-    return Hops(world([pod("web"), pod("client"), pod("far", "away"), *manifests], **facts)).network
+    return hops_of(world([pod("web"), pod("client"), pod("far", "away"), *manifests], **facts)).network
 
 
 SERVICE_PORT = {"port": 80, "targetPort": 8080}
@@ -241,7 +240,7 @@ def test_what_a_policy_of_another_engine_may_select_is_not_known() -> None:
     assert verdict(network(calico), "away/far", "shop/client") == "allowed"
     everywhere = manifest("projectcalico.org/v3", "GlobalNetworkPolicy", "all", "", spec={})
     assert verdict(network(everywhere), "away/far", "shop/web") == "unknown"
-    hops = Hops(world([pod("web"), pod("client"), calico]))
+    hops = hops_of(world([pod("web"), pod("client"), calico]))
     hop = hops.to_pod(hops.network.numbers["Pod shop/client"], hops.network.numbers["Pod shop/web"], "TCP", 8080)
     assert hop.because == "it hangs on NetworkPolicy shop/web of projectcalico.org, which is not evaluated"
 
@@ -333,7 +332,7 @@ def service(**ports: Any) -> dict[str, Any]:
 )
 def test_policies_see_the_port_of_the_pods(ports: dict[str, Any], want: str) -> None:
     opened = policy(podSelector={"matchLabels": {"app": "web"}}, ingress=[{"ports": [{"port": 8080}]}])
-    hops = Hops(world([pod("web"), pod("client"), service(**ports), opened]))
+    hops = hops_of(world([pod("web"), pod("client"), service(**ports), opened]))
     source = next(end for end in hops.network.universe.endpoints if end.key.name == "client")
     (hop,) = hops.to_backend(source, ResourceKey("", "Service", "shop", "web"), 80)
     assert hop.verdict == want
@@ -481,7 +480,7 @@ def test_all_addresses_are_those_of_one_family(networks: list[str], pods: list[s
     six = policy(podSelector={"matchLabels": {"app": "none"}}, egress=[{"to": [{"ipBlock": {"cidr": "::/0"}}]}])
     seen = world([pod("web"), pod("client"), wide, six])  # what no rule speaks of has no number
     seen.network = {"pods": pods}
-    read = Hops(seen).network
+    read = hops_of(seen).network
     source, web = read.numbers["Pod shop/client"], read.numbers["Pod shop/web"]
     outside = (read.universe.addresses.at(address).bit_length() - 1 for address in ("192.0.2.1", "2001:db8::1"))
     port = read.universe.ports.at("TCP", 80)

@@ -6,8 +6,10 @@ from random import Random
 from typing import Any
 
 from policylint.documents import read
+from policylint.implementations.generic.network_policies import read_policies
 from policylint.model import Resource, ResourceKey, World
 from policylint.model.kinds import CLUSTER_SCOPED
+from policylint.network.hops import Hops
 from tests.network.naive import Manifest, Naive, Pod
 
 TEAMS, APPS = ("a", "b", "c"), ("web", "db")
@@ -168,3 +170,8 @@ def world(manifests: list[Manifest], **facts: Any) -> World:
         key = ResourceKey(group, body["kind"], namespace, metadata["name"])
         resources.append(Resource(key, version, body, document))
     return World("test", resources, **facts)
+
+
+def hops_of(known: World) -> Hops:
+    """The ways through the network of a world, with its own policies."""
+    return Hops(known, read_policies(known, {}))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
+    from policylint.network.rules import PolicySpec
     from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
     from policylint.policy.beside import Beside
     from policylint.policy.bindings import ObjectBinding
@@ -363,6 +364,10 @@ class Traffic(Behaviour):
     def proxied(self, workload: Resource, world: World) -> bool | None:  # noqa: ARG002
         """Return whether the pods of a workload have a proxy of the mesh beside them; None where it is not known."""
         return False
+
+    def network_policies(self, world: World) -> Iterable[PolicySpec]:  # noqa: ARG002
+        """Return the network policies that are read by rules of its own, in one form with those of everybody."""
+        return ()
 
     def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:  # noqa: ARG002
         """Return what the mesh makes of a TCP connection between two ends, where it wraps it; by default nothing."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from policylint.implementations.generic.unread_policies import unread_policy
 from policylint.model import Resource, ResourceKey, World
 from policylint.network import cilium
-from policylint.network.engines import unread_policy
 from policylint.network.facts import closing
-from policylint.network.kinds import CILIUM, EVALUATED, NETWORK_POLICY, unevaluated
+from policylint.network.kinds import CILIUM, CLUSTER, DIALECTS, NETWORK_POLICY, unevaluated
 from policylint.network.rules import (
     DIRECTIONS,
     TOGETHER,
@@ -34,14 +34,27 @@ def read_policies(world: World, refused: Mapping[ResourceKey, BrokenObject]) -> 
         refused: what the API server refuses for its schema.
     """
     found: list[PolicySpec] = []
-    for group, kind in EVALUATED:
-        for resource in world.of_kind(group, kind):
+    for kind in (NETWORK_POLICY, *CLUSTER, *CILIUM):
+        for resource in world.of_kind(*kind):
             broken = refused.get(resource.key)
-            if broken is not None:
-                found.append(PolicySpec(resource, TOGETHER, 0, None, refused=broken.because))
-            else:
-                found += _read(resource, world)
+            found += [_refused(resource, broken)] if broken is not None else _read(resource, world)
+    for policy in _of_dialects(world):
+        broken = refused.get(policy.key)
+        found.append(policy if broken is None else _refused(policy.resource, broken))
     return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
+
+
+def _refused(resource: Resource, broken: BrokenObject) -> PolicySpec:
+    return PolicySpec(resource, TOGETHER, 0, None, refused=broken.because)
+
+
+def _of_dialects(world: World) -> Iterator[PolicySpec]:
+    """Yield the policies that engines read by rules of their own."""
+    from policylint.implementations import implementation
+
+    for name, kinds in DIALECTS.items():
+        if any(world.of_kind(*kind) for kind in kinds):
+            yield from implementation(name).network_policies(world)
 
 
 def _read(resource: Resource, world: World) -> Iterator[PolicySpec]:

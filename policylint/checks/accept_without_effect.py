@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
 from policylint.model import Finding
-from policylint.network.kinds import NOT_EVALUATED
-from policylint.network.rules import DIRECTIONS, TOGETHER, RuleSpec
+from policylint.network.kinds import CLUSTER
+from policylint.network.rules import DIRECTIONS, RuleSpec
 from policylint.network.walk import row
 from policylint.simulation import Simulation
 
@@ -27,8 +27,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             entries = network.entries(group.first, direction)
             for entry in entries:
                 for rule, parts in entry.rules:
-                    allows = rule.action == "Allow" and entry.policy.tier != TOGETHER
-                    if not allows or entry.policy.key[:2] in NOT_EVALUATED or not parts or telling.get(id(rule)):
+                    allows = rule.action == "Allow" and entry.policy.key[:2] in CLUSTER
+                    if not allows or not parts or telling.get(id(rule)):
                         continue
                     steps += 1
                     if steps > _MOST:

@@ -10,7 +10,7 @@ from policylint.implementations.generic.containers import containers
 from policylint.model import Finding, ResourceKey, World, is_symbolic, mapping, text, texts
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
-from policylint.network.rules import ANYBODY, TOGETHER, Block, Entity, Pods, RuleSpec
+from policylint.network.rules import ANYBODY, TIERS, TOGETHER, Block, Entity, Pods, RuleSpec
 from policylint.network.state import Network
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
@@ -141,7 +141,7 @@ def _are_looked_up(peer: object) -> bool:
 def opens_dns(network: Network, entry: Entry, protocol: str) -> bool:
     """Return whether a policy opens the port of DNS to whoever may serve it; without ports a rule opens it, too."""
     return any(
-        rule.action == "Allow"
+        rule.action in (("Allow",) if entry.policy.tier in TIERS else ("Allow", "Pass"))
         and (
             any(_may_serve_names(peer) for peers, _ in rule.peers for peer in peers)
             if rule.ports is None
@@ -149,7 +149,7 @@ def opens_dns(network: Network, entry: Entry, protocol: str) -> bool:
             and any(not is_nobody(network, peer) for peers, _ in rule.peers for peer in peers)
         )
         for rule, _ in entry.rules
-    ) or (entry.policy.tier != TOGETHER and not entry.policy.rules)
+    ) or (entry.policy.tier != TOGETHER and not entry.policy.rules and not entry.isolates)
 
 
 def _may_serve_names(peer: object) -> bool:

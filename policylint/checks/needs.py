@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
@@ -251,6 +252,13 @@ def any_cluster_network_policy(simulation: Simulation) -> bool:
     from policylint.network.kinds import CLUSTER
 
     return any(simulation.world.of_kind(*kind) for kind in CLUSTER)
+
+
+def any_ordered_network_policy(simulation: Simulation) -> bool:
+    """Need a network policy of which the rules are tried one after the other."""
+    from policylint.network.kinds import CLUSTER, DIALECTS
+
+    return any(simulation.world.of_kind(*kind) for kind in chain(CLUSTER, *DIALECTS.values()))
 
 
 def routes_and_network_policies(simulation: Simulation) -> bool:

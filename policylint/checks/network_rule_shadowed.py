@@ -25,7 +25,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 continue
             if policy.tier == "Baseline" and any(decider.tier == TOGETHER for decider, _ in deciders):
                 continue  # a baseline is meant for pods that no NetworkPolicy isolates
-            names = [f"{by.key} {rule.direction}[{rule.position}]" for by, rule in deciders if rule is not None]
+            names = [
+                str(by.key) if rule is None else f"{by.key} {rule.direction}[{rule.position}]" for by, rule in deciders
+            ]
             where = "in any cluster" if state.always else "on what is deployed here"
             rule = state.rule
             yield Finding(

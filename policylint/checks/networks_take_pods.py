@@ -8,6 +8,7 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import acting
 from policylint.model import Finding
 from policylint.network.addresses import is_everything, takes_pods
+from policylint.network.kinds import CLUSTER
 from policylint.network.rules import Block, Pods, RuleSpec
 from policylint.simulation import Simulation
 
@@ -18,7 +19,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     ranges = simulation.hops.network.universe.facts.pods
     for _, policy in acting(simulation):
         spared = False
-        for rule in policy.rules:
+        for rule in policy.rules if policy.key[:2] in CLUSTER else ():
             if rule.direction != "egress":
                 continue
             spared = spared or _spares_pods(rule)

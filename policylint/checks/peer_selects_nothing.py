@@ -14,18 +14,29 @@ from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP607"
+_SIDES = ("source", "destination")
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
+    told: set[tuple[int, Pointer]] = set()
     for _, policy, rule in rules(simulation):
+        somebody = {  # an expression may mean pods in several ways, and sets of addresses: all of them at one place
+            (*rule.pointer, *below)
+            for peers, below in rule.peers
+            if not any(is_nobody(network, peer) for peer in peers)
+        }
         for peer, pointer in peer_places(rule):
-            if not is_nobody(network, peer):
+            if (id(rule), pointer) in told:
+                continue
+            told.add((id(rule), pointer))
+            if pointer in somebody:
                 yield from _unlabelled(network, policy, rule, peer, pointer)
                 continue
             named = meant_by_name(network, peer)
             inside = network.universe.namespaces(peer.namespaces).maybe if peer.home is None else 1
             way = "from" if rule.direction == "ingress" else "to"
+            way = str(pointer[-1]) if pointer[-1] in _SIDES else way
             label = "no pod has these labels" if inside and not named else "no namespace with pods has these labels"
             fixes = (f"fix: select Namespace {named} by its label {NAME_LABEL}",) if named else ()
             which = "that do not exist"

@@ -29,7 +29,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         policy = network.policies[numbers[0]]
         if any(network.policies[number].refused or network.subjects[number].maybe for number in numbers):
             continue
-        if network.is_whole(policy) and not may_be_elsewhere(network, policy.subject):
+        subjects = [network.policies[number].subject for number in numbers]
+        if network.is_whole(policy) and not any(may_be_elsewhere(network, subject) for subject in subjects):
             doubt = by_hand(network, policy, policy.subject)
             yield Finding(
                 RULE,

@@ -14,7 +14,7 @@ from policylint.checks.kit.locations import path
 from policylint.compare.change import EnvironmentChange
 from policylint.compare.pairing import Sides
 from policylint.documents import Pointer
-from policylint.implementations.generic.network_policies import read_policies
+from policylint.implementations import network_policies
 from policylint.model import Finding, Resource, ResourceKey, World, is_symbolic, mapping, sequence
 from policylint.model.selectors import is_empty, matches, within
 from policylint.model.words import listing
@@ -280,7 +280,7 @@ def _parts(subject: Pods) -> list[Pods]:
 
 def lets_in_more(before: World, after: World) -> bool:
     """Tell whether the network policies of a world allow more than those of another one, or close less, to anybody."""
-    old, new, comparison = read_policies(before, {}), read_policies(after, {}), _Comparison(after, ())
+    old, new, comparison = network_policies(before, {}), network_policies(after, {}), _Comparison(after, ())
     closed, closes = ({(each.key, way) for each in side for way in each.isolates} for side in (old, new))
     ways = (
         (policy, others, action, direction)

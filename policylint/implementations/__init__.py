@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from policylint.implementations.generic import Implementation
+
+if TYPE_CHECKING:
+    from policylint.model import ResourceKey, World
+    from policylint.network.rules import PolicySpec
+    from policylint.schema.broken import BrokenObject
 
 _MODULES = {
     "envoy-gateway": ("policylint.implementations.envoy_gateway", "EnvoyGateway"),
@@ -48,6 +54,19 @@ def implementation(name: str, settings: Mapping[str, Any] | None = None) -> Impl
     return behaviour
 
 
+def network_policies(world: World, refused: Mapping[ResourceKey, BrokenObject]) -> tuple[PolicySpec, ...]:
+    """Return the network policies of a world, by kind, namespace and name; those that are refused are marked.
+
+    Args:
+        refused: what the API server refuses for its schema.
+    """
+    from policylint.implementations.generic.network_policies import read_policies
+    from policylint.network.kinds import DIALECTS
+
+    there = [name for name, kinds in DIALECTS.items() if any(world.of_kind(*kind) for kind in kinds)]
+    return read_policies(world, refused, chain(*(implementation(name).network_policies(world) for name in there)))
+
+
 @cache
 def _class_of(name: str) -> type[Implementation]:
     if name not in _MODULES:
@@ -57,4 +76,4 @@ def _class_of(name: str) -> type[Implementation]:
     return found
 
 
-__all__ = ["Implementation", "implementation"]
+__all__ = ["Implementation", "implementation", "network_policies"]

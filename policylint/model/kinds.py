@@ -184,8 +184,6 @@ OPENSHIFT_ROUTE = ("route.openshift.io", "Route")
 MESHES = ("cilium", "istio", "kuma", "linkerd")
 """Implementations whose policies also act on traffic that no Gateway takes."""
 NETWORK_ENGINES = {
-    "projectcalico.org": "Calico",
-    "crd.projectcalico.org": "Calico",
     "crd.antrea.io": "Antrea",
     "cilium.io": "Cilium",
     "k8s.ovn.org": "OVN-Kubernetes",

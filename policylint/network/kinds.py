@@ -35,6 +35,8 @@ UNREAD = (
     ("networking.k8s.aws", "ClusterNetworkPolicy"),
 )
 """Kinds of other engines, which are not evaluated: what may select a pod makes every answer about it unknown."""
+ORDERED = (*CALICO, ("crd.antrea.io", "ClusterNetworkPolicy"), ("crd.antrea.io", "NetworkPolicy"))
+"""Kinds of which the policies and their rules are tried one after the other, by `order` or `priority`."""
 GENERATING = (
     ("kyverno.io", "ClusterPolicy"),
     ("kyverno.io", "Policy"),

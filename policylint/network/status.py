@@ -167,8 +167,12 @@ def _status(
         verdict, by = "Overridden", losses
     else:
         verdict, by = ("PartiallyEnforced", losses) if losses else ("Enforced", by)
-    rules = tuple(_rule(network, number, rule, tally) for number in numbers for rule in policies[number].rules)
-    return NetworkStatus(key, verdict, tuple(sorted(by)), sure, perhaps, rules, tuple(numbers))
+    rules: dict[int, RuleState] = {}  # of a rule for several selections one is enough that it decides for
+    for own in numbers:
+        for rule in policies[own].rules:
+            if id(rule) not in rules or rules[id(rule)].shadowed == "fully":
+                rules[id(rule)] = _rule(network, own, rule, tally)
+    return NetworkStatus(key, verdict, tuple(sorted(by)), sure, perhaps, tuple(rules.values()), tuple(numbers))
 
 
 def _rule(network: Network, number: int, rule: RuleSpec, tally: _Tally) -> RuleState:

@@ -189,9 +189,9 @@ class Simulation:
     def network_policies(self) -> tuple[PolicySpec, ...]:
         """The network policies as written, those that are refused among them; read on first use."""
         if self.kept_network_policies is None:
-            from policylint.implementations.generic.network_policies import read_policies
+            from policylint.implementations import network_policies
 
-            self.kept_network_policies = read_policies(self.world, self.refused)
+            self.kept_network_policies = network_policies(self.world, self.refused)
         return self.kept_network_policies
 
     @property

@@ -1,8 +1,8 @@
 """Calico's policies: its own rules one by one, an oracle for all of them, and what Kubernetes' policies are to it.
 
 Sources: docs.tigera.io/calico, «Network policy», «Global network policy», «Tier», «Selectors»; projectcalico/calico @
-87c15906f2: felix/rules/endpoints.go, felix/calc/policy_sorter.go, libcalico-go (as docs/design/implementations/calico.md
-cites them).
+87c15906f2: felix/rules/endpoints.go, felix/calc/policy_sorter.go, libcalico-go; docs/design/implementations/calico.md
+has what is read there.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from policylint.implementations.calico.selectors import SelectorError, parse, selects
 from policylint.network.ports import PROTOCOLS
-from policylint.network.state import Network
 from tests.network.naive import Manifest, Naive, Pod
 from tests.network.test_naive import ends
 from tests.network.worlds import APPS, CIDRS, PORTS, TEAMS, hops_of, manifest, random_world, world

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from policylint.documents import read
-from policylint.implementations.generic.network_policies import read_policies
+from policylint.implementations import network_policies
 from policylint.model import Resource, ResourceKey, World
 from policylint.model.kinds import CLUSTER_SCOPED
 from policylint.network.hops import Hops
@@ -174,4 +174,4 @@ def world(manifests: list[Manifest], **facts: Any) -> World:
 
 def hops_of(known: World) -> Hops:
     """The ways through the network of a world, with its own policies."""
-    return Hops(known, read_policies(known, {}))
+    return Hops(known, network_policies(known, {}))

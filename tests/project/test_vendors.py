@@ -44,7 +44,6 @@ OF_ONE = {
     "checks.refusals_close_pods": _OF_CILIUM,
     "network.cilium": _OF_CILIUM,
     "network.cilium_installed": _OF_CILIUM,
-    "network.engines": ("calico",),
 }
 """Modules about one vendor's kinds → what they may name: the vendor, and whose proxy it is."""
 

@@ -16,7 +16,7 @@ kind: HTTPRoute
 metadata: {{name: {name}, namespace: shop}}
 spec: {{parentRefs: [{{name: edge}}]}}
 """
-CALICO = "apiVersion: projectcalico.org/v3\nkind: GlobalNetworkPolicy\nmetadata: {name: a}\nspec: {}\n"
+ANTREA = "apiVersion: crd.antrea.io/v1beta1\nkind: ClusterNetworkPolicy\nmetadata: {name: a}\nspec: {}\n"
 KYVERNO = "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: a}\nspec: {rules: []}\n"
 VAP = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}\nspec: {}\n"
 
@@ -34,8 +34,8 @@ def left_out(directory: Path, files: dict[str, str]) -> list[str]:
 
 def test_what_nothing_deploys_comes_first(tmp_path: Path) -> None:
     files = {
-        "kustomization.yaml": "resources: [calico.yaml, kyverno.yaml, vap.yaml]\n",
-        "calico.yaml": CALICO,
+        "kustomization.yaml": "resources: [antrea.yaml, kyverno.yaml, vap.yaml]\n",
+        "antrea.yaml": ANTREA,
         "kyverno.yaml": KYVERNO,
         "vap.yaml": VAP,
         "old/a.yaml": ROUTE.format(name="a"),
@@ -48,7 +48,7 @@ def test_what_nothing_deploys_comes_first(tmp_path: Path) -> None:
     }
     assert left_out(tmp_path, files) == [
         "1 Gateway API object or policy in a file that no Flux, Argo CD or kustomize root references",
-        "1 Calico network policy",
+        "1 Antrea network policy",
         "1 Kubernetes admission policy",
         "1 Kyverno admission policy",
         "2 jsonnet files",

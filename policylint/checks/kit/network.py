@@ -58,9 +58,9 @@ def names_api_server(peer: Pods) -> bool:
 def subject_place(policy: PolicySpec) -> Location:
     """Return where a policy says whom it selects."""
     body = policy.resource.body
-    for pointer in (("spec", "podSelector"), ("spec", "subject"), ("spec", "endpointSelector")):
-        if value_at(body, pointer) is not None:
-            return policy.resource.location(*pointer)
+    for field in ("podSelector", "subject", "endpointSelector", "selector", "namespaceSelector"):
+        if value_at(body, ("spec", field)) is not None:
+            return policy.resource.location("spec", field)
     return policy.resource.location("spec") if body.get("spec") is not None else policy.resource.name_location
 
 

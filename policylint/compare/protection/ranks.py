@@ -1,4 +1,4 @@
-"""GWP304 for network policies that are not evaluated and are tried in order: a denial that comes after an allowance.
+"""GWP304 for network policies that are tried in order: a denial that comes after an allowance.
 
 Source: docs.tigera.io, «Network policy» (`order`, lowest first, none last; the rules of a policy one after the other);
 antrea.io, «Antrea Network Policy CRDs» (`priority`).
@@ -16,7 +16,7 @@ from policylint.compare.pairing import Sides
 from policylint.compare.protection.cause import Cause, WeakenedWay
 from policylint.compare.protection.extensions import nearest
 from policylint.model import Resource, mapping, sequence, text
-from policylint.network.kinds import UNREAD
+from policylint.network.kinds import ORDERED
 from policylint.network.rules import DIRECTIONS
 from policylint.topology import whole
 
@@ -27,7 +27,7 @@ _RANKS = ("order", "priority")
 
 def ranks_lowered(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the policies whose denials come later, or whose allowances come earlier."""
-    for kind in UNREAD:
+    for kind in ORDERED:
         for old, new in sides.edited(*kind):
             for direction in DIRECTIONS:
                 if _comes_after(sequence(old.spec.get(direction)), sequence(new.spec.get(direction))):
@@ -66,7 +66,7 @@ def _comes_after(before: list[Any], after: list[Any]) -> bool:
 
 def _overtaken(sides: Sides, old: Resource, new: Resource, field: str) -> Resource | None:
     """Return a policy of the same tier that a denial comes after now, or an allowance before."""
-    for kind in UNREAD:
+    for kind in ORDERED:
         for other in sides.after.world.of_kind(*kind) if kind[0] == new.key.group else ():
             former = sides.before.world.get(sides.pairing.was(other.key))
             if other.key == new.key or former is None or _tier(other) != _tier(new):

@@ -1,7 +1,8 @@
-"""Calico's NetworkPolicies and GlobalNetworkPolicies, in one form with all others (docs/design/implementations/calico.md).
+"""NetworkPolicies and GlobalNetworkPolicies of Calico, in one form with all others.
 
 A rule that looks at the labels or addresses of the pod itself (`destination` of what comes in) is a policy of its own
-for those pods, in its turn; a selector with alternatives is one policy for each of them.
+for those pods, in its turn; a selector with alternatives is one policy for each of them
+(docs/design/implementations/calico.md §3).
 """
 
 from __future__ import annotations
@@ -13,26 +14,26 @@ from typing import Any
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer
-from policylint.implementations.calico.selectors import (
-    EVERYBODY,
-    Expression,
-    SelectorError,
-    Term,
-    both,
-    parse,
-    under,
-    without,
-)
-from policylint.implementations.calico.surroundings import (
+from policylint.implementations.calico.labelled import (
     GROUPS,
     NAMESPACE,
     OF_ACCOUNT,
     OF_NAMESPACE,
     SERVICE_ACCOUNT,
     UNSURE,
+    LabelledWorld,
     Peers,
-    Surroundings,
     blocks,
+)
+from policylint.implementations.calico.selectors import (
+    EVERYBODY,
+    Expression,
+    LabelTest,
+    NoSelectorError,
+    both,
+    parse,
+    under,
+    without,
 )
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
@@ -108,7 +109,7 @@ class _Entity(NamedTuple):
 def policies(world: World) -> Iterator[PolicySpec]:
     """Yield the policies of a world, those that Calico refuses among them."""
     tiers = _tiers(world)
-    around = Surroundings(world)
+    around = LabelledWorld(world)
     for kind in CALICO:
         for resource in world.of_kind(*kind):
             try:
@@ -137,7 +138,7 @@ def _tiers(world: World) -> dict[str, _Tier]:
 class _Policy:
     """One object, read."""
 
-    def __init__(self, resource: Resource, tiers: Mapping[str, _Tier], around: Surroundings) -> None:
+    def __init__(self, resource: Resource, tiers: Mapping[str, _Tier], around: LabelledWorld) -> None:
         self.resource, self.around, self.world = resource, around, around.world
         self.home = None if resource.key.kind == "GlobalNetworkPolicy" else resource.key.namespace or None
         self.tier = text(resource.spec.get("tier")) or DEFAULT_TIER
@@ -195,8 +196,8 @@ class _Policy:
         spec, found = self.resource.spec, []
         for field, prefix, everybody in (
             ("selector", "", EVERYBODY),
-            ("namespaceSelector", OF_NAMESPACE, Term(NAMESPACE)),
-            ("serviceAccountSelector", OF_ACCOUNT, Term(SERVICE_ACCOUNT)),
+            ("namespaceSelector", OF_NAMESPACE, LabelTest(NAMESPACE)),
+            ("serviceAccountSelector", OF_ACCOUNT, LabelTest(SERVICE_ACCOUNT)),
         ):
             if field == "namespaceSelector" and self.home is not None:
                 continue
@@ -227,13 +228,13 @@ class _Policy:
         parts: list[Expression | None] = []
         if entity.get("namespaceSelector"):
             one = _selector(entity, "namespaceSelector", *at)
-            parts.append(None if one is None else under(one, OF_NAMESPACE, Term(NAMESPACE)))
+            parts.append(None if one is None else under(one, OF_NAMESPACE, LabelTest(NAMESPACE)))
         if accounts.get("selector"):
             one = _selector(accounts, "selector", *at, "serviceAccounts")
             parts.append(None if one is None else under(one, OF_ACCOUNT, EVERYBODY))
         names = listed(accounts, "names", *at, "serviceAccounts")
         if names:
-            parts.append(Term(SERVICE_ACCOUNT, "in", tuple(map(text, names))))
+            parts.append(LabelTest(SERVICE_ACCOUNT, "in", tuple(map(text, names))))
         if entity.get("selector"):
             parts.append(_selector(entity, "selector", *at))
         excluded = _selector(entity, "notSelector", *at) if entity.get("notSelector") else None
@@ -312,19 +313,11 @@ class _Policy:
                 yield from ((each,) for each in _OUTSIDE)
             expression = both(expression, without(excluded))
         yield from ((pods,) for pods in self.around.pods(expression, side.home))
-        of_networks = list(self.around.networks(side.expression, side.home))
-        for found in of_networks:
+        for found in self.around.networks(side.expression, side.home):
             for block in blocks(found.blocks, nets):
                 yield (block,) if found.certain else (block, UNSURE)
         if side.home is None and self.around.hosts(expression):
             yield (Entity("perhaps what is no pod"),)
-        if (
-            self.world.partial
-            and not of_networks
-            and expression is not None
-            and self.around.is_nobody_seen(expression, side.home)
-        ):
-            yield (Entity("names"),)  # a set of networks that was not seen may be meant
 
     def _named(self, named: Mapping[str, Any]) -> tuple[ResourceKey, Resource | None]:
         namespace = text(named.get("namespace")) or self.resource.key.namespace
@@ -391,7 +384,7 @@ def _selector(holder: Mapping[str, Any], field: str, *pointer: str | int) -> Exp
         raise UnacceptableError(f"{field}: {written!r} is no text", *pointer, field)
     try:
         return parse(written)
-    except SelectorError as error:
+    except NoSelectorError as error:
         raise UnacceptableError(f"{field}: {written!r} is no selector: {error}", *pointer, field) from error
 
 

@@ -37,7 +37,7 @@ Value = str | None
 """Of a label; None where there is none."""
 
 
-class Term(NamedTuple):
+class LabelTest(NamedTuple):
     """What is asked of one label; without a key of everybody, and `global()` of what is in no namespace."""
 
     key: str = ""
@@ -46,21 +46,21 @@ class Term(NamedTuple):
     negated: bool = False
 
 
-class Joined(NamedTuple):
+class Compound(NamedTuple):
     """Expressions of which all, or any, must hold."""
 
-    parts: tuple[Term | Joined, ...]
+    parts: tuple[LabelTest | Compound, ...]
     every: bool
 
 
-Expression = Term | Joined
-EVERYBODY = Term()
+Expression = LabelTest | Compound
+EVERYBODY = LabelTest()
 """`all()`."""
-GLOBAL = Term("projectcalico.org/namespace", negated=True)
+GLOBAL = LabelTest("projectcalico.org/namespace", negated=True)
 """What is in no namespace: `global()`."""
 
 
-class SelectorError(Exception):
+class NoSelectorError(Exception):
     """A text that is no selector; its message is a clause for users."""
 
 
@@ -68,7 +68,7 @@ def parse(written: str) -> Expression:
     """Return a selector as a tree; a blank one selects everybody.
 
     Raises:
-        SelectorError: it is none.
+        NoSelectorError: it is none.
     """
     tokens = list(_tokens(written))
     if not tokens:
@@ -76,7 +76,7 @@ def parse(written: str) -> Expression:
     reader = _Reader(tokens)
     found = reader.any_of(0)
     if reader.left:
-        raise SelectorError(f"`{reader.left[0]}` is not expected there")
+        raise NoSelectorError(f"`{reader.left[0]}` is not expected there")
     return found
 
 
@@ -86,7 +86,7 @@ def _tokens(written: str) -> Iterator[str]:
     while written[at:].strip(" \t"):
         found = _TOKEN.match(written, at)
         if found is None:
-            raise SelectorError(f"{written[at:].strip(' ')[:20]!r} is not expected there")
+            raise NoSelectorError(f"{written[at:].strip(' ')[:20]!r} is not expected there")
         yield found["text"] or found["sign"] or found["name"]
         at = found.end()
 
@@ -99,7 +99,7 @@ class _Reader:
 
     def next(self) -> str:
         if not self.left:
-            raise SelectorError("it ends too early")
+            raise NoSelectorError("it ends too early")
         return self.left.pop()
 
     def take(self, token: str) -> bool:
@@ -112,23 +112,23 @@ class _Reader:
     def need(self, token: str) -> None:
         found = self.next()
         if found != token:
-            raise SelectorError(f"`{found}` stands where `{token}` is wanted")
+            raise NoSelectorError(f"`{found}` stands where `{token}` is wanted")
 
     def any_of(self, depth: int) -> Expression:
         parts = [self._all_of(depth)]
         while self.take("||"):
             parts.append(self._all_of(depth))
-        return parts[0] if len(parts) == 1 else Joined(tuple(parts), every=False)
+        return parts[0] if len(parts) == 1 else Compound(tuple(parts), every=False)
 
     def _all_of(self, depth: int) -> Expression:
         parts = [self._operation(depth)]
         while self.take("&&"):
             parts.append(self._operation(depth))
-        return parts[0] if len(parts) == 1 else Joined(tuple(parts), every=True)
+        return parts[0] if len(parts) == 1 else Compound(tuple(parts), every=True)
 
     def _operation(self, depth: int) -> Expression:
         if depth > _DEEPEST:
-            raise SelectorError(f"it has more than {_DEEPEST} brackets within each other")
+            raise NoSelectorError(f"it has more than {_DEEPEST} brackets within each other")
         negated = False
         while self.take("!"):
             negated = not negated
@@ -139,28 +139,28 @@ class _Reader:
             found = self._term()
         return _not(found) if negated else found
 
-    def _term(self) -> Term:
+    def _term(self) -> LabelTest:
         key = self.next()
         if not key[0].isalnum() and key[0] not in "_./-":
-            raise SelectorError(f"`{key}` stands where a label is wanted")
+            raise NoSelectorError(f"`{key}` stands where a label is wanted")
         if key in _FUNCTIONS and self.take("("):
             label = self.next() if key == "has" else ""
             self.need(")")
-            return {"has": Term(label), "all": EVERYBODY, "global": GLOBAL}[key]
+            return {"has": LabelTest(label), "all": EVERYBODY, "global": GLOBAL}[key]
         operator = self.next()
         if operator in ("==", "!="):
-            return Term(key, "in", (self._text(),), operator == "!=")
+            return LabelTest(key, "in", (self._text(),), operator == "!=")
         if operator not in _OPERATORS:
-            raise SelectorError(f"`{operator}` is no operator")
+            raise NoSelectorError(f"`{operator}` is no operator")
         test, negated, more = _OPERATORS[operator]
         if more:
             self.need(more)
-        return Term(key, test, tuple(self._listed()) if test == "in" else (self._text(),), negated)
+        return LabelTest(key, test, tuple(self._listed()) if test == "in" else (self._text(),), negated)
 
     def _text(self) -> str:
         found = self.next()
         if found[0] not in "\"'":
-            raise SelectorError(f"`{found}` stands where a text in quotes is wanted")
+            raise NoSelectorError(f"`{found}` stands where a text in quotes is wanted")
         return found[1:-1]
 
     def _listed(self) -> Iterator[str]:
@@ -173,9 +173,9 @@ class _Reader:
 
 
 def _not(expression: Expression) -> Expression:
-    if isinstance(expression, Term):
+    if isinstance(expression, LabelTest):
         return expression._replace(negated=not expression.negated)
-    return Joined(tuple(map(_not, expression.parts)), not expression.every)
+    return Compound(tuple(map(_not, expression.parts)), not expression.every)
 
 
 def without(expression: Expression) -> Expression:
@@ -185,7 +185,7 @@ def without(expression: Expression) -> Expression:
 
 def both(*expressions: Expression) -> Expression:
     """Return what selects whoever all of some expressions do."""
-    return Joined(expressions, every=True)
+    return Compound(expressions, every=True)
 
 
 def under(expression: Expression, prefix: str, everybody: Expression) -> Expression:
@@ -194,14 +194,14 @@ def under(expression: Expression, prefix: str, everybody: Expression) -> Express
     Args:
         everybody: what `all()` means there.
     """
-    if isinstance(expression, Joined):
-        return Joined(tuple(under(part, prefix, everybody) for part in expression.parts), expression.every)
+    if isinstance(expression, Compound):
+        return Compound(tuple(under(part, prefix, everybody) for part in expression.parts), expression.every)
     if not expression.key:
         return _not(everybody) if expression.negated else everybody
     return expression if expression.key == GLOBAL.key else expression._replace(key=f"{prefix}{expression.key}")
 
 
-def holds(term: Term, value: Value) -> bool:
+def holds(term: LabelTest, value: Value) -> bool:
     """Return whether a label, or that there is none, meets what is asked of it, whether that is negated or not."""
     if value is None:
         return not term.key
@@ -224,7 +224,7 @@ def selects(expression: Expression, value_of: Callable[[str], Value | bool]) -> 
     Args:
         value_of: the value of a label by its key; True where it is not known.
     """
-    if isinstance(expression, Joined):
+    if isinstance(expression, Compound):
         answers = [selects(part, value_of) for part in expression.parts]
         decisive = not expression.every
         return decisive if decisive in answers else None if None in answers else expression.every
@@ -234,11 +234,11 @@ def selects(expression: Expression, value_of: Callable[[str], Value | bool]) -> 
     return None if isinstance(value, bool) else holds(expression, value) != expression.negated
 
 
-def alternatives(expression: Expression) -> list[tuple[Term, ...]] | None:
+def alternatives(expression: Expression) -> list[tuple[LabelTest, ...]] | None:
     """Return the terms of an expression as alternatives, in each of which all must hold; None for too many of them."""
-    if isinstance(expression, Term):
+    if isinstance(expression, LabelTest):
         return [] if not expression.key and expression.negated else [(expression,) if expression.key else ()]
-    found: list[tuple[Term, ...]] = [()] if expression.every else []
+    found: list[tuple[LabelTest, ...]] = [()] if expression.every else []
     for part in expression.parts:
         own = alternatives(part)
         if own is None:
@@ -249,9 +249,9 @@ def alternatives(expression: Expression) -> list[tuple[Term, ...]] | None:
     return list(dict.fromkeys(tuple(dict.fromkeys(each)) for each in found))
 
 
-def terms(expression: Expression) -> Iterable[Term]:
+def terms(expression: Expression) -> Iterable[LabelTest]:
     """Yield the terms of an expression."""
-    if isinstance(expression, Term):
+    if isinstance(expression, LabelTest):
         yield expression
     else:
         for part in expression.parts:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from policylint.implementations.generic.unread_policies import unread_policy
 from policylint.model import Resource, ResourceKey, World
 from policylint.network import cilium
 from policylint.network.facts import closing
-from policylint.network.kinds import CILIUM, CLUSTER, DIALECTS, NETWORK_POLICY, unevaluated
+from policylint.network.kinds import CILIUM, CLUSTER, NETWORK_POLICY, unevaluated
 from policylint.network.rules import (
     DIRECTIONS,
     TOGETHER,
@@ -25,20 +25,23 @@ if TYPE_CHECKING:
     from policylint.schema.broken import BrokenObject
 
 
-def read_policies(world: World, refused: Mapping[ResourceKey, BrokenObject]) -> tuple[PolicySpec, ...]:
+def read_policies(
+    world: World, refused: Mapping[ResourceKey, BrokenObject], of_dialects: Iterable[PolicySpec]
+) -> tuple[PolicySpec, ...]:
     """Return the network policies of a world, by kind, namespace and name; those that are refused are marked.
 
     What closes all pods, Cilium's mode `always`, stands after them as a policy of the object that sets it.
 
     Args:
         refused: what the API server refuses for its schema.
+        of_dialects: the policies that engines read by rules of their own.
     """
     found: list[PolicySpec] = []
     for kind in (NETWORK_POLICY, *CLUSTER, *CILIUM):
         for resource in world.of_kind(*kind):
             broken = refused.get(resource.key)
             found += [_refused(resource, broken)] if broken is not None else _read(resource, world)
-    for policy in _of_dialects(world):
+    for policy in of_dialects:
         broken = refused.get(policy.key)
         found.append(policy if broken is None else _refused(policy.resource, broken))
     return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
@@ -46,15 +49,6 @@ def read_policies(world: World, refused: Mapping[ResourceKey, BrokenObject]) -> 
 
 def _refused(resource: Resource, broken: BrokenObject) -> PolicySpec:
     return PolicySpec(resource, TOGETHER, 0, None, refused=broken.because)
-
-
-def _of_dialects(world: World) -> Iterator[PolicySpec]:
-    """Yield the policies that engines read by rules of their own."""
-    from policylint.implementations import implementation
-
-    for name, kinds in DIALECTS.items():
-        if any(world.of_kind(*kind) for kind in kinds):
-            yield from implementation(name).network_policies(world)
 
 
 def _read(resource: Resource, world: World) -> Iterator[PolicySpec]:

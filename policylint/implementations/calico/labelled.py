@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.implementations.calico.selectors import (
     Expression,
-    Term,
+    LabelTest,
     Value,
     alternatives,
     holds,
@@ -50,7 +50,7 @@ class Networks(NamedTuple):
     certain: bool
 
 
-class Surroundings:
+class LabelledWorld:
     """The things of one world that have labels."""
 
     def __init__(self, world: World) -> None:
@@ -87,7 +87,7 @@ class Surroundings:
         for terms in spread:
             yield from self._conjunction(terms, home)
 
-    def _conjunction(self, terms: tuple[Term, ...], home: str | None) -> Iterator[Pods]:
+    def _conjunction(self, terms: tuple[LabelTest, ...], home: str | None) -> Iterator[Pods]:
         """Yield the pods of which all terms hold."""
         places: dict[str, dict[str, Any]] = {axis: {} for axis in ("namespaces", "pods")}
         of_accounts = [term for term in terms if term.key.startswith(OF_ACCOUNT)]
@@ -109,7 +109,7 @@ class Surroundings:
             _require(carried, {"key": ACCOUNT, "operator": "In", "values": names})
             yield Pods(home, inside, carried, family)
 
-    def _accounts_of(self, terms: list[Term], home: str | None) -> dict[tuple[str, str], list[str]]:
+    def _accounts_of(self, terms: list[LabelTest], home: str | None) -> dict[tuple[str, str], list[str]]:
         """Return the names of the service accounts that terms select, by namespace and by whether that is certain."""
         found: dict[tuple[str, str], list[str]] = {}
         for (namespace, name), labels in self._accounts.items():
@@ -121,7 +121,7 @@ class Surroundings:
                 found.setdefault((namespace, "unread" if None in answers else "cluster"), []).append(name)
         return found
 
-    def _requirement(self, axis: str, key: str, term: Term) -> dict[str, Any]:
+    def _requirement(self, axis: str, key: str, term: LabelTest) -> dict[str, Any]:
         """Return a term as one of a LabelSelector; parts of values stand for the values that are there."""
         if term.test == "has":
             return {"key": key, "operator": "DoesNotExist" if term.negated else "Exists"}
@@ -162,27 +162,6 @@ class Surroundings:
             if key.startswith(OF_NAMESPACE):
                 return of_namespace(key) if namespace else None
             return _known(resource.labels.get(key))
-
-        return value
-
-    def is_nobody_seen(self, expression: Expression, home: str | None) -> bool:
-        """Return whether an expression selects no pod that was seen."""
-        return not any(
-            selects(expression, self._of_pod(pod)) is not False for pod in self._pods if home in (None, pod.namespace)
-        )
-
-    def _of_pod(self, pod: Endpoint) -> Callable[[str], Value | bool]:
-        labels, is_open = namespace_labels(self.world, pod.namespace)
-        of_namespace = _values(OF_NAMESPACE, pod.namespace, None if is_open else labels)
-        of_account = _values(OF_ACCOUNT, pod.account, self._accounts.get((pod.namespace, pod.account)))
-
-        def value(key: str) -> Value | bool:
-            if key.startswith(OF_NAMESPACE):
-                return of_namespace(key)
-            if key.startswith(OF_ACCOUNT):
-                return of_account(key)
-            own = {NAMESPACE: pod.namespace, SERVICE_ACCOUNT: pod.account, _ORCHESTRATOR: "k8s"}
-            return own[key] if key in own else _known(pod.labels.get(key))
 
         return value
 

@@ -458,22 +458,6 @@ CASES += [
         "",
         "interceptors",
     ),
-    (
-        "projectcalico.org",
-        "NetworkPolicy",
-        "{selector: app == 'db', ingress: [{action: Allow, source: {selector: app == 'web'}}]}",
-        "app == 'web'",
-        "all()",
-        "source.selector",
-    ),
-    (
-        "crd.projectcalico.org",
-        "GlobalNetworkPolicy",
-        "{egress: [{action: Allow, destination: {selector: app == 'db', ports: [5432]}}]}",
-        "selector: app == 'db', ",
-        "",
-        "destination.selector",
-    ),
 ]
 NOTED: list[tuple[str, str, str, str, str, str]] = [
     (

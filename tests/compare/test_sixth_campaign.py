@@ -63,9 +63,6 @@ APPLIED = manifest(
     "spec: {appliedTo: [{podSelector: {matchLabels: {tier: web}}}], ingress: [{action: Drop}]}",
 )
 SELECTED = {
-    "a set of networks": (BY_ROLE, networks("{role: partner}"), networks("{role: trusted}"), networks("{role: x}")),
-    "pods of a text": (BY_ROLE, pods("{app: batch}"), pods("{role: trusted}"), pods("{app: batch, a: b}")),
-    "a namespace": (BY_NAMESPACE, labelled("lab"), labelled("lab", "{trusted: 'no'}"), labelled("lab", "{a: b}")),
     "keys": (WITH_KEYS, keys("{team: x}"), keys("{team: admin}"), keys("{team: y}")),
     "a Sidecar": (SIDECAR, pods("{tier: web}"), pods("{tier: api}"), pods("{tier: web, a: b}")),
     "another plugin": (APPLIED, pods("{tier: web}"), pods("{app: batch}"), pods("{tier: web, a: b}")),
@@ -76,6 +73,26 @@ SELECTED = {
 def test_what_selects_by_labels_and_is_not_evaluated(by: str, before: str, after: str, twin: str) -> None:
     assert [each for each in told([by, before], [by, after]) if " what " in each and ", by label " in each]
     assert told([by, before], [by, twin]) == []
+
+
+OPENED = {
+    "a set of networks": (BY_ROLE, networks("{role: partner}"), networks("{role: trusted}"), networks("{role: x}")),
+    "pods of a text": (BY_ROLE, pods("{app: batch}"), pods("{role: trusted}"), pods("{app: batch, a: b}")),
+    "a namespace": (BY_NAMESPACE, labelled("shop"), labelled("shop", "{trusted: 'no'}"), labelled("shop", "{a: b}")),
+}
+
+
+@pytest.mark.parametrize(("by", "before", "after", "twin"), OPENED.values(), ids=OPENED)
+def test_what_selects_by_labels_opens_connections(by: str, before: str, after: str, twin: str) -> None:
+    fixed = "" if "kind: Deployment" in before else pods("{app: batch}")
+    assert opened([by, before, fixed], [by, after, fixed])
+    assert not opened([by, before, fixed], [by, twin, fixed])
+
+
+def opened(before: list[str], after: list[str]) -> bool:
+    sides = pair_sides(*([simulated(*world(ISTIO), *filter(None, each))] for each in (before, after)))
+    changes = (each.change for environment in compare(sides) for each in environment.connections)
+    return any(change == "opened" for change in changes)
 
 
 def told(before: list[str], after: list[str], controller: str = ISTIO) -> list[str]:

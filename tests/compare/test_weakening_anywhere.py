@@ -170,7 +170,6 @@ CHANGES = [
     (CALICO + OPEN, CALICO.replace("order: 100", "order: 200") + OPEN, ""),
     (CALICO, CALICO.replace("  - {action: Deny, source: {selector: role == 'guest'}}\n", ""), "loses"),
     (CALICO, CALICO.replace(ALLOWED, ""), ""),
-    (CALICO, "", "is gone"),
     (PROXY, PROXY.replace("networking.gke.io/load-balancer-type", "team"), "load-balancer-type"),
     (BINDING, BINDING.replace("[Deny]", "[Audit]"), "goes from"),
     (BINDING, BINDING.replace("[Deny]", "[Deny, Audit]"), ""),

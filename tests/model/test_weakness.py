@@ -17,7 +17,7 @@ from tests.model.test_catalog import SHARED, _crds
 
 KINDS = [each for each in load_catalog().kinds() if each.weaker]
 UNSHIPPED = (
-    *("airlock-microgateway", "aws-load-balancer-controller", "azure-agc", "cilium", "gke", "kong", "linkerd"),
+    *("airlock-microgateway", "aws-load-balancer-controller", "azure-agc", "calico", "cilium", "gke", "kong", "linkerd"),
     "traefik",
 )
 """Implementations whose CRDs are not shipped: their fields are from documentation, and worlds hold them."""

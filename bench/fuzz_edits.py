@@ -35,14 +35,17 @@ _OTHERS = frozenset({
     "GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "ReferenceGrant",
     "Backend", "EnvoyProxy", "IngressClass", "Ingress", "VirtualService", "ServiceEntry", "EndpointSlice", "Service",
     "ServiceAccount", "Namespace", "Deployment", "StatefulSet", "ConfigMap", "Certificate", "ExternalSecret",
-    "HelmRelease", "Kustomization", "Application", "Placement", "PlacementBinding",
+    "HelmRelease", "Kustomization", "Component", "Application", "Placement", "PlacementBinding",
 })  # fmt: skip
 """Kinds that are edited beside policies."""
+_NAMELESS = frozenset({"Kustomization", "Component"})
+"""Kinds that may do without metadata."""
 _BOOKKEEPING = frozenset({
     "version", "environments", "compared", "command", "coverage", "findings", "summary", "revisions", "suppressed",
     "configuration", "diagrams",
 })  # fmt: skip
 """What a report in JSON holds beside what a change does."""
+_FLIPPED = {"true": "false", "false": "true"}
 Edit = tuple[str, "re.Pattern[str]", "str | Callable[[re.Match[str]], str]"]
 LINES: tuple[Edit, ...] = tuple(
     (words, re.compile(pattern), other)
@@ -71,6 +74,10 @@ LINES: tuple[Edit, ...] = tuple(
             r"(action:\s*)(DENY|Deny)\b",
             lambda found: found[1] + ("ALLOW" if found[2] == "DENY" else "Allow"),
         ),
+        ("a mode", r"(mode:\s*)(STRICT)\b", r"\1PERMISSIVE"),
+        ("a switch", r"(\n\s+(?:- )?\w+:\s*)(true|false)\b", lambda found: found[1] + _FLIPPED[found[2]]),
+        ("an entry", r"\n([ \t]*)- .*(?:\n\1[ \t]+.*)*(?=\n)", ""),
+        ("a value", r"(\n[ \t]+[\w.-]+:[ \t]+)[\"']?([\w.-]+)[\"']?(?=\n)", r"\1other"),
     )
 )
 
@@ -180,6 +187,10 @@ class EditsFuzz(ToolFuzz):
         gone = [key for key in lost if not (key in before.network and after.has_renamed(key, before.written[key]))]
         if gone and not says(said):
             raise WrongError(f"silence, {what}: {gone[0][1].partition(' ')[0]} is in force no longer")
+        for key in sorted(before.written.keys() & after.written.keys() - before.network):
+            # Without a field its default holds, which may be what it said.
+            if ": no " not in what and before.written[key] != after.written[key] and not says(said):
+                raise WrongError(f"silence, {what}: {key[1].partition(' ')[0]} says otherwise")
         for environment, policy in lost:
             key = environment, policy
             stays = key in after.refused or after.has_renamed(key, before.written[key])
@@ -219,7 +230,7 @@ def documents(tree: Path, kinds: frozenset[str]) -> Iterator[Found]:
             continue
         for number, document in enumerate(_SEPARATOR.split(text)):
             kind = _KIND.search(document)
-            if kind is not None and kind[1] in kinds and "\nmetadata:" in document:
+            if kind is not None and kind[1] in kinds and ("\nmetadata:" in document or kind[1] in _NAMELESS):
                 yield Found(file, number, kind[1])
 
 
@@ -228,7 +239,7 @@ def edited(random: Random, tree: Path, chosen: Found) -> tuple[str, dict[str, st
     text = (tree / chosen.file).read_text(encoding="utf-8")
     separators, parts = _SEPARATOR.findall(text), _SEPARATOR.split(text)
     old = parts[chosen.number]
-    offered = [(words, pattern.sub(other, old, count=1)) for words, pattern, other in LINES]
+    offered = [(words, _once(random, pattern, other, old)) for words, pattern, other in LINES]
     offered = [(words, new) for words, new in offered if new != old] + [*_dropped(old)]
     if offered and random.random() < 0.7:
         words, parts[chosen.number] = random.choice(offered)
@@ -237,6 +248,17 @@ def edited(random: Random, tree: Path, chosen: Found) -> tuple[str, dict[str, st
     if any(_KIND.search(part) for part in parts):
         return words, {chosen.file: parts[0] + "".join(map("".join, zip(separators, parts[1:], strict=True)))}
     return words, {chosen.file: "", **_unnamed(tree, chosen.file)}
+
+
+def _once(random: Random, pattern: re.Pattern[str], other: str | Callable[[re.Match[str]], str], text: str) -> str:
+    """Return a text with one of the places where an expression matches written otherwise, at random."""
+    found = [*pattern.finditer(text)]
+    if not found:
+        return text
+    place = random.choice(found)
+    return (
+        text[: place.start()] + (place.expand(other) if isinstance(other, str) else other(place)) + text[place.end() :]
+    )
 
 
 def _dropped(document: str) -> Iterator[tuple[str, str]]:

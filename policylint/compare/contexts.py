@@ -7,14 +7,14 @@ a Gateway changes its class, or a Namespace is targeted for the first time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, Literal
 
 from policylint.compare.change import ContextChange
 from policylint.compare.pairing import Pairing
-from policylint.compare.sameness import same_value
-from policylint.model import GATEWAY_GROUP, Node
+from policylint.compare.sameness import encoded, same_value
+from policylint.model import GATEWAY_GROUP, Node, ResourceKey, value_at
 from policylint.namedtuple import NamedTuple
 from policylint.policy.effective import ContextPaths
 from policylint.policy.results import Effective, Group
@@ -97,7 +97,21 @@ def equal(before: Effective, after: Effective, pairing: Pairing) -> bool:
     if before.spec is after.spec and before.owners is after.owners and not pairing.renamed:
         return True
     owners = {pointer: pairing.key(owner) for pointer, owner in before.owners.items()}
-    return owners == dict(after.owners) and same_value(before.spec, after.spec)
+    if owners == dict(after.owners) and same_value(before.spec, after.spec):
+        return True
+    # Where every policy counts, the names of all of them are what is set, in their order.
+    return bool(pairing.renamed) and _leaves(before, pairing.key) == _leaves(after, lambda owner: owner)
+
+
+def _leaves(effective: Effective, now: Callable[[ResourceKey], ResourceKey]) -> list[tuple[str, str, str]]:
+    """Return what is set, sorted: where, by which policy as it is called now, and to what; in a list of policies none
+    has a place."""
+    found = []
+    for pointer, owner in effective.owners.items():
+        value = value_at(effective.spec, pointer)
+        itself = value == str(owner)
+        found.append((str(pointer[:-1] if itself else pointer), str(now(owner)), "" if itself else encoded(value)))
+    return sorted(found)
 
 
 def _by_kind(groups: Sequence[Group]) -> dict[tuple[str, str], list[Group]]:

@@ -46,7 +46,7 @@ def undecided(sides: Sides) -> Iterator[tuple[ResourceKey, Location, str]]:
     before, after, pairing = sides
     for key, winner in dict.fromkeys((*_policies_taken_for_younger(before), *_routes_taken_for_younger(sides))):
         was, now = before.world.get(key), after.world.get(pairing.key(key))
-        if was is not None and (now is None or now.key != key or differs(was, now)):
+        if was is not None and (now is None or now.key != key or differs(was, now, after.catalog)):
             place = was if now is None else now
             does = "goes" if now is None else "changes" if now.key == key else "is renamed, and younger for that"
             reason = f"{does}; it or {winner} was in force, whichever was created first"

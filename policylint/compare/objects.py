@@ -69,7 +69,7 @@ def changed_keys(sides: Sides) -> dict[ResourceKey, ObjectChangeKind]:
         was = before.world.resources.get(key)
         if was is None or was.body is resource.body or key in changes:
             continue
-        if differs(was, resource) or _is_annotated_otherwise(was, resource, after.catalog):
+        if differs(was, resource, after.catalog) or _is_annotated_otherwise(was, resource, after.catalog):
             changes[key] = "changed"
     return changes
 

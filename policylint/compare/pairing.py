@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, product
 from typing import Any
 
+from policylint.catalog.kinds import Catalog
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation
 
@@ -216,7 +218,8 @@ def _renames(
         facts_after = {resource.key: _facts(resource, after) for resource in new}
         scored = []
         for (old_key, old_facts), (new_key, new_facts) in product(facts_before.items(), facts_after.items()):
-            likeness = _likeness(old_facts, new_facts)
+            bare = not old_facts and not new_facts and old_key in before.policies and new_key in after.policies
+            likeness = _LIKENESS if bare else _likeness(old_facts, new_facts)  # as `spec: {}`, which denies all
             same_name, same_namespace = old_key.name == new_key.name, old_key.namespace == new_key.namespace
             if likeness >= _LIKENESS and (likeness == 1 or same_name or same_namespace):
                 scored.append((-likeness, not same_name, not same_namespace, old_key, new_key))
@@ -243,9 +246,33 @@ def _likeness(left: frozenset[tuple[str, str]], right: frozenset[tuple[str, str]
     return len(left & right) / len(left | right)
 
 
-def differs(left: Resource, right: Resource) -> bool:
-    """Return whether two states of an object differ in more than text; labels count, as selectors read them."""
-    return left.body is not right.body and _meaning(left) != _meaning(right)
+def differs(left: Resource, right: Resource, catalog: Catalog | None = None) -> bool:
+    """Return whether two states of an object differ in more than text; labels count, as selectors read them.
+
+    Args:
+        catalog: tells policies, whose labels are text where no controller may read them.
+    """
+    if left.body is right.body:
+        return False
+    was, now = _meaning(left), _meaning(right)
+    if catalog is not None and was["labels"] != now["labels"] and _is_policy(left.key, catalog):
+        for meaning in (was, now):
+            meaning["labels"] = {name: value for name, value in meaning["labels"].items() if _is_read(name, catalog)}
+    return was != now
+
+
+def _is_policy(key: ResourceKey, catalog: Catalog) -> bool:
+    """Tell whether an object is a policy that no other policy selects (as ServerAuthorizations select Servers)."""
+    if key[:2] in NETWORK_POLICIES:
+        return True
+    others = (target for kind in catalog.kinds() for target in kind.targets)
+    return catalog.get(*key[:2]) is not None and all(target[:2] != key[:2] for target in others)
+
+
+def _is_read(label: str, catalog: Catalog) -> bool:
+    """Tell whether a label of a policy may be read: one of a controller that is known, or in nobody's domain
+    (`global` of a KongClusterPlugin)."""
+    return "/" not in label or catalog.may_be_read(label)
 
 
 def _meaning(resource: Resource) -> dict[str, Any]:

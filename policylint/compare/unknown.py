@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from policylint.catalog.kinds import Catalog
@@ -47,13 +48,19 @@ def _targets(sides: Sides) -> Iterator[SubjectChange]:
     before, after, pairing = sides
     for key, state in after.policies.items():
         was = before.policies.get(pairing.was(key))
-        if was is None or differs(was.policy, state.policy):
+        if was is None or _says_otherwise(was.policy, state.policy, after.catalog):
             yield from _of_policy(state, after)
             if was is not None:
                 yield from _of_policy(was, before)
     for key, state in before.policies.items():
         if pairing.key(key) not in after.policies:
             yield from _of_policy(state, before)
+
+
+def _says_otherwise(was: Resource, now: Resource, catalog: Catalog) -> bool:
+    """Tell whether a policy differs in more than its name, which no target hangs on."""
+    metadata = {**now.metadata, "name": was.key.name}
+    return differs(was, now.replaced(body={**now.body, "metadata": metadata}), catalog)
 
 
 def _of_policy(state: PolicyState, side: Simulation) -> Iterator[SubjectChange]:
@@ -161,11 +168,15 @@ def undeployed_subjects(sides: Sides, others: Collection[World]) -> list[Subject
 
 
 def undeployed(sides: Sides) -> Iterator[tuple[ResourceKey, Resource, Resource | None]]:
-    """Yield what decides, is deployed by nothing here, and differs or is gone, sorted."""
-    before, after = sides.before.world, sides.after.world
+    """Yield what decides, is deployed by nothing here, and differs or is gone, sorted; not what was moved as it is."""
+    before, after, catalog = sides.before.world, sides.after.world, sides.after.catalog
+    new: dict[tuple[str, str, str], list[Resource]] = defaultdict(list)
+    for key in after.orphans.keys() - before.orphans.keys():
+        new[*key[:2], key.name].append(after.orphans[key])
     for key, was in sorted(() if after.plain else before.orphans.items()):
         now = after.orphans.get(key)
-        if decides(sides.after.catalog, *key[:2]) and (now is None or differs(was, now)):
+        moved = now is None and not all(differs(was, other, catalog) for other in new[*key[:2], key.name])
+        if decides(catalog, *key[:2]) and not moved and (now is None or differs(was, now, catalog)):
             yield key, was, now
 
 
@@ -186,7 +197,7 @@ def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
         of_side = makers(side)
         for key in of_side:
             twin = opposite.world.get(translate(key))
-            if twin is None or differs(twin, of_side[key]):
+            if twin is None or _installs_otherwise(twin, of_side[key]):
                 change = "new" if twin is None and side is after else "gone" if twin is None else "changed"
                 reason = f"{change}, not rendered"
                 yield SubjectChange(after.world.name, key, "unknown", of_side[key].name_location, reason=reason)
@@ -249,6 +260,11 @@ def _renderer(location: Location) -> ResourceKey:
     kind, namespace = text(body.get("kind"), "Kustomization"), text(metadata.get("namespace"))
     name = text(metadata.get("name")) or location.file.rpartition("/")[0] or "."
     return ResourceKey(text(body.get("apiVersion")).rpartition("/")[0], kind, namespace, name)
+
+
+def _installs_otherwise(was: Resource, now: Resource) -> bool:
+    """Tell whether what installs a chart differs in more than its labels: these are no labels of what it installs."""
+    return was.spec != now.spec
 
 
 def _of_chart(maker: Resource, changed: Collection[str]) -> str:

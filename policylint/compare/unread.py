@@ -69,17 +69,35 @@ def unread_subjects(
 
 
 def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catalog) -> Iterator[UnreadChange]:
-    """Yield the policies and objects of Gateway API in such files whose text differs between the sides."""
+    """Yield the policies and objects of Gateway API in such files whose text differs between the sides.
+
+    One that goes from a file and comes in another one, word for word, was moved; a template within its chart.
+    """
     read = {resource.document.file for world in worlds for resource in world.resources.values()}
-    for file, before, after, is_template in texts.beside:
+    pairs = [
+        (file, is_template, list(_documents(before, file, catalog)), list(_documents(after, file, catalog)))
+        for file, before, after, is_template in texts.beside
+    ]
+    arrived = {
+        (_chart(file, is_template), text.content)
+        for file, is_template, old, new in pairs
+        for text in new
+        if text.content not in {each.content for each in old} and not is_out_of_use(file)
+    }
+    for file, is_template, old, new in pairs:
         if (file in read and not is_template) or _is_deployed(file, worlds) or is_out_of_use(file):
             continue
         why = f"{file} is a template that is not rendered" if is_template else f"nothing here deploys {file}"
-        now = {text.key: text for text in _documents(after, file, catalog)}
-        kept = {text.content for text in now.values()}
-        for was in _documents(before, file, catalog):
-            if was.content not in kept:
+        now = {text.key: text for text in new}
+        kept = {text.content for text in new}
+        for was in old:
+            if was.content not in kept and (_chart(file, is_template), was.content) not in arrived:
                 yield UnreadChange(file, why, was, now.get(was.key))
+
+
+def _chart(file: str, is_template: bool) -> str:
+    """Return the directory of the chart that a template is of, "" for a manifest."""
+    return file.partition("/templates/")[0] if is_template else ""
 
 
 def _is_deployed(file: str, worlds: Collection[World]) -> bool:

@@ -186,6 +186,7 @@ def _sameness(finding: Finding) -> tuple[object, ...]:
 _OBJECT = Pattern(rb"(?m)^(kind|apiVersion):")
 _MOST_VALUES = 500
 _OF_OBJECTS = (".yaml", ".yml", ".tpl", ".tmpl", ".j2", ".json")
+_READ_IN_COMMENTS = Pattern(rb"(?m)^[ \t]*#@|\{\{")
 _LONGEST_TEXT = 2_000_000
 
 
@@ -254,11 +255,23 @@ class DiffSides:
         aside = sorted(path for path in former.keys() | latter.keys() if former.get(path) != latter.get(path))
         commands = []
         self._announce(aside)
+        gone = {said for path in aside if path not in latter for _, said in edits(path, self._bytes(0, path))}
         for path in aside:
-            known = {said for _, said in edits(path, self._bytes(0, self.of_before(path)))}
+            known = gone.union(said for _, said in edits(path, self._bytes(0, self.of_before(path))))
             commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
         values = list(self._values(sorted({*differing, *aside})))
-        return TextChanges([*differing, *aside], commands, values, list(self._beside(differing, aside)))
+        rewritten = {path for path in islice(sorted(differing), _MOST_VALUES) if self._is_rewritten(path)}
+        told = differing - rewritten
+        return TextChanges([*told, *aside], commands, values, list(self._beside(told, aside)))
+
+    def _is_rewritten(self, path: str) -> bool:
+        """Tell whether a file of YAML says the same as before in other words: indentation, quotes, order, comments."""
+        texts = self._bytes(0, self.of_before(path)), self._bytes(1, path)
+        if not path.endswith((".yaml", ".yml")) or not all(texts) or any(map(_READ_IN_COMMENTS.search, texts)):
+            return False
+        readings = [read(text, path) for text in texts]
+        before, after = ([each.value for each in reading.documents] for reading in readings)
+        return before == after and not any(reading.problems for reading in readings)
 
     def _beside(self, differing: Collection[str], aside: Collection[str]) -> Iterator[tuple[str, str, str, bool]]:
         """Yield the manifests and templates that differ, as texts."""

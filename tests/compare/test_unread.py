@@ -87,3 +87,27 @@ def test_one_that_is_deployed_is_told_once(tmp_path: Path) -> None:
         {"apps/login.yaml": EVERYBODY.replace("name: login", "name: login\n  namespace: shop")},
     )
     assert "nothing here deploys" not in printed
+
+
+@pytest.mark.parametrize(
+    ("tree", "source", "target", "document", "rows"),
+    [
+        pytest.param(DEPLOYED, "one/login.yaml", "two/entry.yaml", LOGIN, 0, id="manifest"),
+        pytest.param(DEPLOYED, "one/login.yaml", "docs/login.yaml", LOGIN, 1, id="out of use"),
+        pytest.param(
+            {**DEPLOYED, **CHART}, "chart/templates/a.yaml", "chart/templates/b/c.yaml", DENIAL, 0, id="within a chart"
+        ),
+        pytest.param(
+            {**DEPLOYED, **CHART}, "chart/templates/a.yaml", "other/templates/a.yaml", DENIAL, 1, id="to another chart"
+        ),
+    ],
+)
+def test_one_that_is_moved_does_not_go(
+    tmp_path: Path, tree: dict[str, str], source: str, target: str, document: str, rows: int
+) -> None:
+    # What stands in the other file already keeps git from pairing the two.
+    other = ROUTE.replace("name: web", "name: other")
+    charts = {"other/Chart.yaml": CHART["chart/Chart.yaml"]} if target.startswith("other") else {}
+    files = {**tree, **charts, source: f"{document}---{other}", target: other}
+    printed = diff(tmp_path, files, {source: other, target: f"{other}---{document}"})
+    assert sum("goes, and" in line for line in printed.splitlines()) == rows, printed

@@ -104,7 +104,7 @@ def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
     for key, was in sides.before.policies.items():
         now = sides.after.policies.get(sides.pairing.key(key))
         around = spaces.get(key.namespace)
-        if now is not None and around is None and not differs(was.policy, now.policy):
+        if now is not None and around is None and not differs(was.policy, now.policy, sides.after.catalog):
             continue
         unseen = [(target.key, why) for target in was.targets if (why := _unseen(target, was, sides.before))]
         if was.invalid or not unseen:

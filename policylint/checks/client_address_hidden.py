@@ -19,13 +19,11 @@ from policylint.network.addresses import may_hold
 from policylint.network.hops import SHOWN
 from policylint.network.rules import Block
 from policylint.simulation import Simulation
-from policylint.spaces.addresses import cidr, network_of
+from policylint.spaces.addresses import OF_NOBODY, address_set, cidr, network_of, without
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import workloads_selected
 
 RULE = "GWP327"
-_OF_NOBODY = tuple(filter(None, map(cidr, ("127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128", "240.0.0.0/4"))))
-"""Addresses that neither clients nor nodes have: a list of them turns everybody away, whoever is seen to connect."""
 _GROUND = "a load balancer that sends connections to the pods themselves, or returns them directly, keeps the addresses"
 
 
@@ -48,10 +46,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _tells_apart(networks: tuple[str, ...]) -> bool:
     """Return whether some networks hold one client and not another one."""
-    ranges = [each for network in networks if (each := cidr(network_of(network))) is not None]
-    is_nobody = len(ranges) == len(networks) and all(
-        any(of.low <= each.low and each.high <= of.high for of in _OF_NOBODY) for each in ranges
-    )
+    listed = address_set(networks)
+    is_nobody = not listed.doubtful and not without(listed.ranges, OF_NOBODY.ranges)
     return bool(networks) and not is_nobody and not any(network.endswith("/0") for network in networks)
 
 

@@ -14,7 +14,7 @@ from policylint.model import Node, Resource, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.spaces.addresses import address_set, means_everybody, number_of
+from policylint.spaces.addresses import OF_NOBODY, address_set, means_everybody, number_of, without
 from policylint.spaces.predicates import Predicate, containing, ending, starting
 
 Answer = Literal["allowed", "denied", "depends"]
@@ -152,14 +152,13 @@ class RequestFacts(NamedTuple):
 
     def is_from(self, networks: Iterable[str]) -> bool | None:
         """Return whether the client's address is in one of some networks; 0.0.0.0/0 is taken for everybody."""
-        texts = tuple(networks)
+        within = address_set(texts := tuple(networks))
         if means_everybody(texts):
             return True
-        within = address_set(texts)
-        if not within.ranges and not within.doubtful:
-            return False
         number = None if self.blank or not self.address else number_of(self.address)
         answer = None if number is None else within.holds(number)
+        if not answer and not within.doubtful and not without(within.ranges, OF_NOBODY.ranges):
+            return False
         if within.ranges:
             self._keep(CLIENT, (Predicate("Network", within.text),), answer)
         return None if within.doubtful and not answer else answer

@@ -47,6 +47,8 @@ class AddressSet(NamedTuple):
 EVERYBODY = ("0.0.0.0/0", "::/0")
 """Networks that hold every address of a family, by which nobody means the other one."""
 EVERYWHERE = AddressSet((Range(0, END[6]),))
+OF_NOBODY = AddressSet((Range(0, 1), Range(127 << 24, 128 << 24), Range(240 << 24, V6), Range(V6, V6 + 2)))
+"""What neither clients nor nodes have: 0.0.0.0, 127.0.0.0/8, 240.0.0.0/4, :: and ::1. A list of it lets nobody in."""
 
 
 def means_everybody(networks: Iterable[str]) -> bool:

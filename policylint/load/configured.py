@@ -13,7 +13,7 @@ def in_config_maps(world: World, kind: str) -> Iterator[tuple[Resource, Mapping[
     """Yield the configurations of a kind, each with the ConfigMap that holds it."""
     for config in world.of_kind("", "ConfigMap"):
         for content in mapping(config.body.get("data")).values():
-            if isinstance(content, str) and f"kind: {kind}" in content:
+            if isinstance(content, str) and kind in content:
                 for document in read(content.encode(), config.document.file).documents:
                     if mapping(document.value).get("kind") == kind:
                         yield config, mapping(document.value)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 KUSTOMIZATION_FILES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TELLING: Final = frozenset({"apiVersion", "kind", "instance"})
 _CONTROLLER = Pattern(
-    rb"^\s+kind: EnvoyGateway\s*$|^  mesh: *[|>\"']|^  resource\.(?:ex|in)clusions: |\bname: *[\"']?cilium-config\b",
-    re.M,
+    rb"kind[\\\"']*: *[\\\"']*EnvoyGateway\b|\bmesh[\"']?: *[|>\"']|\bresource\.(?:ex|in)clusions[\"']?: "
+    rb"|\bname[\"']?: *[\"']?cilium-config\b"
 )
 """A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog), of
 a mesh (MeshConfig of Istio), of Argo CD, which leaves some kinds alone, or of Cilium: what addresses mean."""
@@ -29,14 +29,14 @@ _POLICY_CRD = Pattern(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"'
 _CRD_FACT = Pattern(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
 _YTT = Pattern(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
 """A directive of ytt: code in a comment, which yields or changes the value beside or below it."""
-_VARIABLES = Pattern(rb"(?:substituteFrom|valuesFrom):(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
-_NAME = Pattern(rb"name: *[\"']?([\w.-]+)")
+_VARIABLES = Pattern(rb"(?:substituteFrom|valuesFrom)[\"']?:(?:\s*(?:- |#)?[^\n]*(?:\n|\Z)){1,12}")
+_NAME = Pattern(rb"name[\"']?: *[\"']?([\w.-]+)")
 _OWN_NAME = Pattern(rb"^metadata: *\n(?P<indent> +)(?:.*\n(?P=indent))*?name: *[\"']?([^\s\"']+)", re.M)
 _WORD, _PLAIN_WORD = Pattern(rb"[^\s\"',\[\]]+"), Pattern(rb"[\w.-]+")
 _MOST_NAMES = 1_000
-_DECIDER = Pattern(rb"\b(?:image|name): *[\"']?[\w./-]*(?:auth|\bopa\b|oidc|sso|waf|envoy)")
+_DECIDER = Pattern(rb"\b(?:image|name)[\"']?: *[\"']?[\w./-]*(?:auth|\bopa\b|oidc|sso|waf|envoy)")
 """A workload that may be one whom policies ask."""
-_MOUNTED = Pattern(rb"configMap(?:Ref|KeyRef)?: *(?:\{|\n)[^\n]*?\bname: *[\"']?([\w.-]+)")
+_MOUNTED = Pattern(rb"configMap(?:Ref|KeyRef)?[\"']?: *(?:\{\s*|\n)[^\n]*?\bname[\"']?: *[\"']?([\w.-]+)")
 _NONE: Kinds = frozenset()
 
 

@@ -157,10 +157,10 @@ class RequestFacts(NamedTuple):
             return True
         number = None if self.blank or not self.address else number_of(self.address)
         answer = None if number is None else within.holds(number)
-        if not answer and not within.doubtful and not without(within.ranges, OF_NOBODY.ranges):
-            return False
         if within.ranges:
             self._keep(CLIENT, (Predicate("Network", within.text),), answer)
+        if not answer and not within.doubtful and not without(within.ranges, OF_NOBODY.ranges):
+            return False
         return None if within.doubtful and not answer else answer
 
     def is_principal(self, known: str | None, wanted: Iterable[str]) -> bool | None:

@@ -481,10 +481,12 @@ def _is_chosen(group: Group, world: Environment) -> bool:
 
 def _acts_by_trace(world: Environment) -> Answers:
     """What some request of a route meets acts there; of routes all of whose requests get to backends, all else does
-    not, but at listeners that serve the route for hosts of which other routes take all requests."""
+    not, but at listeners that serve the route for hosts of which other routes take all requests, and what stands on the
+    way of some and wants other ones by its own conditions (`when`)."""
     tied = {rule.key for rule in world.tied}
     told: dict[object, str] = {}
     met: dict[ResourceKey, set[ResourceKey]] = {}
+    waiting: dict[ResourceKey, set[ResourceKey]] = {}
     known: dict[ResourceKey, bool] = {}
     taken: dict[ResourceKey, set[Node]] = {}
     served: dict[ResourceKey, set[Node]] = {}
@@ -496,6 +498,8 @@ def _acts_by_trace(world: Environment) -> Answers:
             known[route] = known.get(route, True) and passed and not any(share.problem for share in end.shares)
             acting = (set(each.group.effective.owners.values()) for each in way.trace.policies if not each.skipped)
             met.setdefault(route, set()).update(*acting)
+            unmet = (each.group.effective.owners.values() for each in way.trace.policies if each.skipped)
+            waiting.setdefault(route, set()).update(*unmet)
             taken.setdefault(route, set()).add(way.trace.rule)
             served.setdefault(route, set()).update([] if way.trace.listener is None else [way.trace.listener.node])
     for route, owners in met.items():
@@ -509,7 +513,9 @@ def _acts_by_trace(world: Environment) -> Answers:
             and len(world.ways) < MOST_WAYS
             and not world.simulation.topology.delegations
         ):
-            others = world.simulation.policies.keys() - owners - _standing_at(world, state, served[route])
+            others = (
+                world.simulation.policies.keys() - owners - waiting[route] - _standing_at(world, state, served[route])
+            )
             told.update({(other, route): "does not act" for other in others})
     return told
 

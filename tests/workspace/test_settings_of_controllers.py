@@ -6,6 +6,7 @@ istio/istio, pilot/pkg/features and MeshConfig, and kgateway's chart (install/he
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ def own(*lines: str, name: str = "envoy-gateway-config") -> str:
     """Return a configuration of Envoy Gateway as its chart writes it."""
     body = "\n".join(f"    {line}" for line in ("kind: EnvoyGateway", *lines))
     return manifest("v1", "ConfigMap", name, "eg", f"data:\n  envoy-gateway.yaml: |\n{body}")
+
+
+def in_braces(configuration: str, field: str = "envoy-gateway.yaml", name: str = "config") -> str:
+    """Return a ConfigMap whose data are written in flow style, on one line."""
+    return manifest("v1", "ConfigMap", name, "istio-system", f"data: {{{field}: {json.dumps(configuration)}}}")
 
 
 def release(chart: str, values: str, more: str = "") -> str:
@@ -96,6 +102,9 @@ def test_every_setting_says_where_it_stands() -> None:
         ([own(ON)], None),
         ([own("extensionApis: {enableBackend: ${ON}}")], None),
         ([own(OFF), own(ON, name="other")], None),
+        ([in_braces(f"kind: EnvoyGateway\n{OFF}\n")], 500),
+        ([in_braces(f"apiVersion: a/v1\nkind: EnvoyGateway\n{ON}\n")], None),
+        ([in_braces(json.dumps({"kind": "EnvoyGateway", "extensionApis": {"enableBackend": False}}))], 500),
         ([release("gateway-helm", "{}")], 500),
         ([release("gateway-helm", f"{{config: {{envoyGateway: {{{OFF}}}}}}}")], 500),
         ([release("gateway-helm", f"{{config: {{envoyGateway: {{{ON}}}}}}}")], None),
@@ -129,6 +138,16 @@ def test_patches_are_off_where_the_configuration_does_not_turn_them_on(tmp_path:
     ("stated", "name", "value"),
     [
         (mesh("trustDomain: corp.example"), "trustDomain", "corp.example"),
+        (
+            in_braces("trustDomain: corp.example", "mesh").replace("name: config", "name: istio"),
+            "trustDomain",
+            "corp.example",
+        ),
+        (
+            in_braces("trustDomain: corp.example", '"mesh"').replace("name: config", "name: istio"),
+            "trustDomain",
+            "corp.example",
+        ),
         (mesh("trustDomainAliases: [old.example]"), "trustDomainAliases", ["old.example"]),
         (mesh("rootNamespace: mesh"), "rootNamespace", "mesh"),
         (mesh("rootNamespace: mesh", "istio-canary"), "rootNamespace", "mesh"),

@@ -367,7 +367,7 @@ class ActingIndex:
         state = self._topology.route(route)
         if state is None or any(parent.mesh for parent in state.parents):
             return True
-        gateways = map(self._world.get, gateways_above(self._topology, route))
+        gateways = [*map(self._world.get, gateways_above(self._topology, route))] or [None]  # one that was not seen
         return any(self.passes(context, backend, gateway) for gateway in gateways)
 
     def _nodes(self, vertices: Iterable[int]) -> set[Node]:

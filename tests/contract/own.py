@@ -576,6 +576,23 @@ WORLDS: dict[str, tuple[str, ...]] = {
         for of_class in (of_class or by,)
     },
     **{
+        f"a policy at the pods behind a route for whatever Gateway is the default, {what}": (
+            *meshed,
+            gateway("other"),
+            deployment(),
+            SERVICE,
+            route(more=f"useDefaultGateways: All, hostnames: [shop.example.com], {TO_CHECKOUT}"),
+            authorization(
+                "at-pods", "action: DENY, rules: [{when: [{key: destination.port, values: ['8080']}]}]", "shop"
+            ),
+        )
+        for what, meshed in (
+            ("perhaps with proxies", ()),
+            ("with sidecars", (labelled("shop", "{istio-injection: enabled}"),)),
+            ("in an ambient mesh", (labelled("shop", "{istio.io/dataplane-mode: ambient}"),)),
+        )
+    },
+    **{
         f"{kind[1]} of a rule whose path another one's begins with, for {what}": (
             OF_ISTIO,
             ISTIO_EDGE,

@@ -143,7 +143,7 @@ def lint(run: LintRun) -> int:
         if number := left_out(report):
             say(f"sarif: {number} findings left out, code scanning takes the {MOST_RESULTS} worst")
     run.end(result.coverage, spent=spent, more=suppressions_in_words(result.suppressed))
-    if run.incomplete(is_empty(result.coverage), result.findings, result.workspace):
+    if run.incomplete(is_empty(result.coverage, told=bool(result.findings)), result.findings, result.workspace):
         return INCOMPLETE
     return run.verdict(setup, report.known)
 

@@ -174,6 +174,14 @@ def test_other_ways_in_alone_are_said(tmp_path: Path, kind: str, named: str) -> 
     )
 
 
+def test_what_the_api_server_refuses_is_something(tmp_path: Path) -> None:
+    kind = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n"
+    (tmp_path / "a.yaml").write_text(f"{kind}metadata: {{name: n, namespace: a}}\nspec: {{}}\n")
+    result = policylint("lint", str(tmp_path))
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "GWP505" in result.stdout
+
+
 def test_where_there_are_only_charts_the_way_to_render_them_is_said(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: shop\nversion: 0.1.0\n")

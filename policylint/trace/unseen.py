@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from policylint.model import PolicyKind, Resource, ResourceKey, mapping, text, texts
 from policylint.namedtuple import NamedTuple
+from policylint.network.universe import is_unplaced
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation
 from policylint.topology.workloads import is_workload
@@ -54,7 +55,7 @@ class UnseenPolicies:
         namespaces = {key.namespace for key in met}
         of_others = ""
         for policy, target in self._doubtful:
-            if policy.key.namespace in namespaces and self._may_be(target, met):
+            if (policy.key.namespace in namespaces or is_unplaced(policy.key.namespace)) and self._may_be(target, met):
                 if self._is_of_others(target, met):
                     of_others = of_others or f"the pods of {policy.key} not seen"
                     continue
@@ -89,14 +90,16 @@ class UnseenPolicies:
 
     def _may_be(self, target: Target, met: Collection[ResourceKey]) -> bool:
         """Tell whether a target that was not seen may be something that the requests of a route meet."""
-        key, world = target.key, self._simulation.world
-        if target.selector is None:
-            near = (each for each in met if each.kind == key.kind and (key.unplaced or each.namespace == key.namespace))
+        key, world, behind = target.key, self._simulation.world, self._simulation.acting.workloads
+        anywhere = is_unplaced(key.namespace or key.name)
+        if target.selector is None and key.kind != "Namespace":
+            near = (each for each in met if each.kind == key.kind and (anywhere or each.namespace == key.namespace))
             return any(_may_be_called(each.name, key.name, renamed=world.movable) for each in near)
         if is_workload(key.group, key.kind) or key.kind == "Pod":
             services = (world.get(each) for each in met if each.kind == "Service")
-            return any(_may_select(target.selector, each) for each in services if each is None or self._is_empty(each))
-        return key.unplaced or world.movable  # else what is in the tree is selected or not, by its labels
+            hidden = (each for each in services if each is None or anywhere or not behind(each.key))
+            return any(_may_select(target.selector, each) for each in hidden)
+        return anywhere or world.movable  # else what is in the tree is selected or not, by its labels
 
     def _is_of_others(self, target: Target, met: Collection[ResourceKey]) -> bool:
         """Tell whether a selector of pods that were not seen calls them by a name that no backend of a route has."""
@@ -111,9 +114,6 @@ class UnseenPolicies:
                     *texts([] if service is None else [*mapping(service.spec.get("selector")).values()]),
                 ]
         return any(not any(name in word or word in name for word in words) for name in called)
-
-    def _is_empty(self, service: Resource) -> bool:
-        return not self._simulation.acting.workloads(service.key)
 
 
 def _may_be_called(name: str, written: str, *, renamed: bool) -> bool:

@@ -901,6 +901,18 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
         for kind, match in (("GRPCRoute", "{method: {method: Get}}"), ("HTTPRoute", "{method: TRACE}"))
     },
+    **{
+        f"a policy of a namespace that is a variable, with {what}": (
+            *ISTIO,
+            INJECTED,
+            authorization("any", spec, "'${TEAM}'"),
+        )
+        for what, spec in (
+            ("no selector", ""),
+            ("the labels of pods", "selector: {matchLabels: {app: checkout}}"),
+            ("the labels of others", "selector: {matchLabels: {app: other}}"),
+        )
+    },
     "a ztunnel asks at pods of a Service that no route leads to": (
         labelled("shop", "{istio.io/dataplane-mode: ambient}"),
         deployment(),
@@ -1116,6 +1128,10 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ),
         )
     },
+    "a policy of a namespace that is a variable comes": (
+        (*ISTIO, INJECTED),
+        (*ISTIO, INJECTED, authorization("any", "", "'${TEAM}'")),
+    ),
     "another network policy that may keep clients from proxies of which nobody knows where they run": tuple(
         (
             gateway_class("any", "example.net/gateway-controller"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
+from collections.abc import Iterator
 from random import Random
 from typing import Any, NamedTuple
 
@@ -39,6 +41,18 @@ class Renaming(NamedTuple):
         return re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
 
 
+def _decoded(text: str) -> Iterator[bytes]:
+    """Yield what stands in base64: certificates, which name hosts, and Secrets that hold some."""
+    for written in re.findall(r"(?:[A-Za-z0-9+/]{16,}=*\n?)+", text):
+        content = written.replace("\n", "").rstrip("=")
+        try:
+            found = b64decode(content + "=" * (-len(content) % 4))
+        except ValueError:
+            continue
+        yield found
+        yield from _decoded(found.decode("ascii", "replace")) if b"-----BEGIN" in found else ()
+
+
 def renaming(random: Random, bodies: Bodies) -> Renaming | None:
     """Draw a name that may be exchanged, None where there is none."""
     text = json.dumps(bodies, default=str)
@@ -62,6 +76,7 @@ def renaming(random: Random, bodies: Bodies) -> Renaming | None:
     of_keys = {word for key in re.findall(r'"([^"]+)": ', text) for word in re.findall(r"[\w-]+", key)}
     names = {str(body.get("metadata", {}).get(field)) for body in bodies for field in ("name", "namespace")}
     names |= {f"{host.group(1)}" for host in re.finditer(r"([a-z0-9-]{4,})\.(?:com|org|net|io)\b", text)}
+    encoded = b" ".join(_decoded(text.replace("\\n", "\n")))
     free = [
         name
         for name in sorted(names)
@@ -69,5 +84,6 @@ def renaming(random: Random, bodies: Bodies) -> Renaming | None:
         and name not in _MEANT | of_keys
         and not any(word != name and (word.startswith(name) or name in re.split(r"[-_]", word)) for word in words)
         and f"{name}0" not in words
+        and name.encode() not in encoded
     ]
     return Renaming(name := random.choice(free), f"{name}0") if free else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,3 +107,15 @@ def test_an_entity_is_no_name_that_may_be_exchanged(name: str, peers: str) -> No
     """Renaming a namespace renames no entity, so a world that names both is not asked with one name for the two."""
     drawn = {renaming(random.Random(seed), of_cilium(f"{{{peers.format(name)}}}", name)) for seed in range(20)}
     assert {each and each.was for each in drawn} == {"checkout"}
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_host_in_a_certificate_is_no_name_that_may_be_exchanged(*, wrapped: bool) -> None:
+    """Its bytes would go on naming the former one (GWP420); in a Secret they are encoded twice."""
+    content = b64encode(b"\x30\x82" * 30 + b"shop-one.example.com" + b"\x82" * 30).decode()
+    pem = f"-----BEGIN CERTIFICATE-----\n{content[:64]}\n{content[64:]}\n-----END CERTIFICATE-----\n"
+    secret = {"kind": "Secret", "data": {"tls.crt": b64encode(pem.encode()).decode() if wrapped else pem}}
+    route = {"kind": "HTTPRoute", "metadata": {"name": "checkout"}, "spec": {"hostnames": ["shop-one.example.com"]}}
+    drawn = {renaming(random.Random(seed), [secret, route]) for seed in range(20)}
+    assert {each and each.was for each in drawn} == {"checkout"}
+    assert {renaming(random.Random(seed), [route]) for seed in range(20)} > drawn

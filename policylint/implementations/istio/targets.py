@@ -44,6 +44,9 @@ def without_references(
     node = labels.namespace_node(namespace)
     reason = "without a target it covers " + ("the mesh" if namespace == root else "its namespace")
     pointer = ("metadata", "namespace" if "namespace" in policy.metadata else "name")
+    if is_symbolic(namespace):
+        unknown = Resolution("unknown", "its namespace is a variable that nothing fills in")
+        return (Target(pointer, node.key, resolution=unknown),)
     return (resolved_to(Target(pointer, node.key), node, reason=reason),)
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from policylint.catalog.weakenings import access
 from policylint.compare.ends import with_login
 from policylint.compare.pairing import Sides
-from policylint.model import Finding, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.load.images import image_of
+from policylint.model import Finding, Resource, ResourceKey, World, mapping, sequence
 from policylint.topology import BackendState, RouteState
 from policylint.topology.workloads import pod_template, workloads_selected
 
@@ -70,8 +71,7 @@ def _is_proxy(world: World, key: ResourceKey) -> bool:
 def _program(workload: Resource) -> str:
     """Return what the pods of a workload run, the name of its image, where they have one container; else ""."""
     containers = sequence(mapping(pod_template(workload).get("spec")).get("containers"))
-    image = text(mapping(containers[0]).get("image")) if len(containers) == 1 else ""
-    return image.rpartition("/")[2].partition("@")[0].partition(":")[0]
+    return image_of(mapping(containers[0]))[0].rpartition("/")[2] if len(containers) == 1 else ""
 
 
 __all__ = ["logins_bypassed"]

@@ -20,6 +20,7 @@ from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.load.charts import values_of
+from policylint.load.images import image_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
@@ -160,7 +161,7 @@ def _refusal(world: World, vendor: Vendor) -> str:
 def _minors(world: World, vendor: Vendor) -> Iterator[int]:
     """Yield the minor releases of a controller, by its images and by the versions of its chart."""
     for _, container in containers(world, WORKLOADS):
-        name, _, tag = text(container.get("image")).partition("@")[0].rpartition(":")
+        name, tag = image_of(container)
         if name.endswith(text(vendor.risky.get("image"))) and (found := _RELEASE.match(tag)):
             yield int(found[1])
     for release, _, _ in values_of(world, text(mapping(vendor.config.get("chart")).get("name"))):

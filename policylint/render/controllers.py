@@ -10,6 +10,7 @@ from policylint.catalog.releases import ReleasedProduct, Version, version
 from policylint.documents import Pointer, read
 from policylint.load.charts import values_of
 from policylint.load.configured import in_config_maps
+from policylint.load.images import image_of
 from policylint.model import Location, Resource, World, holds_variable, mapping, sequence, text, texts
 from policylint.model.resource import dotted, value_at
 from policylint.namedtuple import NamedTuple
@@ -106,9 +107,7 @@ def _variables(product: ReleasedProduct, world: World) -> Iterator[tuple[Resourc
     images = tuple(texts(product.found.get("images")))
     for workload in world.of_kind("apps", "Deployment"):
         for container in map(mapping, sequence(value_at(workload.spec, ("template", "spec", "containers")))):
-            image = text(container.get("image")).partition("@")[0]
-            repository = image.rpartition(":")[0] if ":" in image.rpartition("/")[2] else image
-            if images and repository.endswith(images):
+            if images and image_of(container)[0].endswith(images):
                 listed = [mapping(each) for each in sequence(container.get("env"))]
                 own = all("value" in each or "fieldRef" in mapping(each.get("valueFrom")) for each in listed)
                 is_whole = own and not container.get("envFrom") and not workload.provisional

@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.catalog.releases import ReleasedProduct, Version, kinds, version
 from policylint.documents import Document
+from policylint.load.images import image_of
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
@@ -183,18 +184,17 @@ def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
     images = tuple(text(name) for name in sequence(product.found.get("images")))
     if not images:
         return
-    for image, workload, number in world.once(_images):
-        repository, _, tag = image.rpartition(":")
+    for repository, tag, workload, number in world.once(_images):
         release = version(tag) if repository.endswith(images) else None
         if release is not None:
             at = ("spec", "template", "spec", "containers", number, "image")
-            yield InUse(release, f"image {image} of {workload.key}", workload.location(*at), tag)
+            yield InUse(release, f"image {repository}:{tag} of {workload.key}", workload.location(*at), tag)
 
 
-def _images(world: World) -> list[tuple[str, Resource, int]]:
-    """Return the images of workloads, each with the container that has it."""
+def _images(world: World) -> list[tuple[str, str, Resource, int]]:
+    """Return the images of workloads and their tags, each with the container that has it."""
     return [
-        (text(mapping(container).get("image")).partition("@")[0], workload, number)
+        (*image_of(mapping(container)), workload, number)
         for kind in _WORKLOADS
         for workload in world.of_kind("apps", kind)
         for number, container in enumerate(sequence(value_at(workload.spec, ("template", "spec", "containers"))))

@@ -98,7 +98,7 @@ class UnseenPolicies:
         if is_workload(key.group, key.kind) or key.kind == "Pod":
             services = (world.get(each) for each in met if each.kind == "Service")
             hidden = (each for each in services if each is None or anywhere or not behind(each.key))
-            return any(_may_select(target.selector, each) for each in hidden)
+            return any(_may_select(mapping(target.selector), each) for each in hidden)
         return anywhere or world.movable  # else what is in the tree is selected or not, by its labels
 
     def _is_of_others(self, target: Target, met: Collection[ResourceKey]) -> bool:

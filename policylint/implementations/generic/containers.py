@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from policylint.model import Resource, World, mapping, sequence, text, texts
+from policylint.load.images import image_of
+from policylint.model import Resource, World, mapping, sequence, texts
 from policylint.topology.workloads import pod_spec
 
 Started = tuple[Resource, Mapping[str, Any]]
@@ -32,6 +33,4 @@ def arguments(container: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def runs(container: Mapping[str, Any], images: Iterable[str]) -> bool:
     """Return whether a container runs one of some images, named by patterns and without a tag or digest."""
-    name = text(container.get("image")).partition("@")[0]
-    name = name.rpartition(":")[0] or name
-    return any(fnmatchcase(name, pattern) for pattern in images)
+    return any(fnmatchcase(image_of(container)[0], pattern) for pattern in images)

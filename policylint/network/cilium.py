@@ -1,4 +1,4 @@
-"""Cilium's network policies, layers 3 and 4 of them; what its L7 rules refuse is said, not computed.
+"""Cilium's network policies: layers 3 and 4, and which requests its rules for HTTP take.
 
 A policy that Cilium's own validation refuses is enforced on no node, although the API server takes it.
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer
+from policylint.matches import FOREIGN, Term
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.selectors import matches
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
@@ -37,6 +38,8 @@ from policylint.network.rules import (
     whole,
 )
 from policylint.spaces.addresses import cidr, network_of, number_of
+from policylint.spaces.predicates import EXPRESSION, Predicate
+from policylint.spaces.samples import literal
 
 ENTITIES = (
     "all",
@@ -180,8 +183,8 @@ def _rules(
     for number, group in enumerate(groups):
         where = (field, index, "toPorts", number)
         stated_ports = _group(group, direction, where)
-        http = bool(mapping(group.get("rules")))
-        yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports, pointer, name, http, doubt)  # type: ignore[arg-type]
+        calls = _calls(group)
+        yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports, pointer, name, calls, doubt)  # type: ignore[arg-type]
 
 
 def _group(group: Mapping[str, Any], direction: Direction, where: Pointer) -> tuple[PortSpec, ...] | None:
@@ -203,6 +206,43 @@ def _group(group: Mapping[str, Any], direction: Direction, where: Pointer) -> tu
             raise UnacceptableError(f"L7 rules ({of_l7[0]}) need ports with `protocol: TCP`", *place)
         ports += [spec] if spec is not None else []
     return tuple(ports) if written else None
+
+
+def _calls(group: Mapping[str, Any]) -> tuple[tuple[Term, ...], ...] | None:
+    """Return which requests an entry of toPorts takes, None for all: those that one of its rules for HTTP takes whole.
+
+    Source: cilium/cilium pkg/envoy (getHTTPRule): expressions take the whole value, that of `path` with its query; a
+    header with a mismatch action is mended, and turns nothing away.
+    """
+    rules = {name: value for name, value in mapping(group.get("rules")).items() if value}
+    if not rules and not group.get("serverNames"):
+        return None
+    if set(rules) != {"http"} or group.get("serverNames"):
+        return ((Term("path", Predicate(EXPRESSION, ".*"), "what is no rule for HTTP", FOREIGN),),)
+    return tuple(tuple(_conditions(mapping(entry))) for entry in sequence(rules["http"]))
+
+
+def _conditions(entry: Mapping[str, Any]) -> Iterator[Term]:
+    for field in ("method", "path", "host"):
+        value = text(entry.get(field))
+        if not value or value == ".*" or (field == "path" and value == "/.*"):
+            continue
+        if literal(value) is None:
+            yield Term(field, Predicate(EXPRESSION, value), f"{field} ~ {value}")
+        else:
+            yield Term(field, Predicate("Exact", text(literal(value))), f"{field} {literal(value)}")
+    for header in texts(entry.get("headers")):
+        name, blank, value = header.partition(" ")
+        yield _header(name.rstrip(":") if blank else name, value)
+    for entry_of in map(mapping, sequence(entry.get("headerMatches"))):
+        if not entry_of.get("mismatch"):
+            fault = FOREIGN if entry_of.get("secret") else ""
+            yield _header(text(entry_of.get("name")), text(entry_of.get("value")))._replace(fault=fault)
+
+
+def _header(name: str, value: str) -> Term:
+    wanted = Predicate("Exact", value) if value else Predicate("Present")
+    return Term(f"header {name.lower()}", wanted, f"header {name}: {value}" if value else f"header {name}")
 
 
 def _peers(

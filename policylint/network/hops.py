@@ -20,10 +20,10 @@ from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.meshes import Tunnel, Tunnels, untunnelled
 from policylint.network.ports import PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
-from policylint.network.rules import PolicySpec
+from policylint.network.rules import Direction, PolicySpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both
-from policylint.network.walk import TierStep
+from policylint.network.walk import Takes, TierStep
 
 
 class Hop(NamedTuple):
@@ -43,6 +43,11 @@ class Hop(NamedTuple):
     egress: tuple[TierStep, ...] = ()
     ingress: tuple[TierStep, ...] = ()
     because: str = ""
+
+    @property
+    def sides(self) -> tuple[tuple[Direction, tuple[TierStep, ...]], ...]:
+        """What the tiers do with it at either end."""
+        return (("egress", self.egress), ("ingress", self.ingress))
 
     @property
     def deciding(self) -> TierStep | None:
@@ -244,8 +249,17 @@ class Hops:
         """Return the number of an end."""
         return self._number[id(end)]
 
-    def peers(self, end: Endpoint) -> int:
-        """Return the set of what an end is to the other end's policies."""
+    def answered(self, hop: Hop, way: Direction, takes: Takes) -> tuple[TierStep, ...]:
+        """Return what the tiers at one end of a hop do with one request on it."""
+        subject, other = (hop.target, hop.source) if way == "ingress" else (hop.source, hop.target)
+        protocol, _, numbers = hop.port.partition(" ")
+        ports = self._ports(protocol, map(int, filter(None, numbers.split(","))))
+        return self.network.steps(self._number[id(subject)], way, self.peers(other), ports, takes)
+
+    def peers(self, end: Endpoint | None) -> int:
+        """Return the set of what an end is to the other end's policies; None are clients outside."""
+        if end is None:
+            return self.network.universe.addresses.all
         if end.role != "outside":
             return 1 << self._number[id(end)]
         return self.network.universe.addresses.at(end.key.name) or self.network.universe.addresses.all

@@ -10,13 +10,16 @@ apis/v1alpha2 and config/crd.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.spaces.addresses import Range, cidr
+
+if TYPE_CHECKING:
+    from policylint.matches import Term
 
 Direction = Literal["ingress", "egress"]
 DIRECTIONS: tuple[Direction, ...] = ("ingress", "egress")
@@ -88,7 +91,8 @@ class RuleSpec(NamedTuple):
             none matches.
         ports: alternatives; None for all.
         pointer: of the rule in the object.
-        http: whether the rule refuses some requests on the ports that it allows (Cilium's L7 rules).
+        calls: which requests it takes on the ports that it allows, as alternatives of which all conditions must hold;
+            None for all of them.
         doubt: why it is not certain that the rule does what is written, "" when it is.
     """
 
@@ -99,7 +103,7 @@ class RuleSpec(NamedTuple):
     ports: tuple[PortSpec, ...] | None
     pointer: Pointer
     name: str = ""
-    http: bool = False
+    calls: tuple[tuple[Term, ...], ...] | None = None
     doubt: str = ""
 
 

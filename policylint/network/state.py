@@ -15,7 +15,7 @@ from policylint.network.ports import PortSpec
 from policylint.network.rules import DIRECTIONS, Direction, Pods, PolicySpec
 from policylint.network.selecting import Chosen, bits_of, numbers_of
 from policylint.network.universe import Universe
-from policylint.network.walk import Entry, Meaning, Row, TierStep, row, steps
+from policylint.network.walk import Entry, Meaning, Row, Takes, TierStep, narrowed, row, steps
 
 if TYPE_CHECKING:
     from policylint.network.status import NetworkStatuses
@@ -245,11 +245,14 @@ class Network:
             walks.append(self.steps(subject, direction, 1 << peer, ports))
         return PacketAnswer(both(*verdicts), *walks)
 
-    def steps(self, subject: int, direction: Direction, peers: int, ports: int) -> tuple[TierStep, ...]:
-        """Return what the tiers at one end do with traffic, down to the one that decides."""
+    def steps(
+        self, subject: int, direction: Direction, peers: int, ports: int, takes: Takes | None = None
+    ) -> tuple[TierStep, ...]:
+        """Return what the tiers at one end do with traffic, or with one request of it, down to the one that decides."""
         if subject >= len(self.universe.endpoints) - 2:
             return (TierStep("default", "Allow"),)
-        return steps(self.entries(subject, direction), peers, ports)
+        entries = self.entries(subject, direction)
+        return steps(entries if takes is None else [narrowed(entry, takes) for entry in entries], peers, ports)
 
 
 def verdict(its_row: Row, peers: int, ports: int) -> str:

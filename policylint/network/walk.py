@@ -13,7 +13,7 @@ Source: kubernetes-sigs/network-policy-api apis/v1alpha2/clusternetworkpolicy_ty
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from policylint.namedtuple import NamedTuple
 from policylint.network.ports import PortSpec
@@ -310,6 +310,20 @@ class TierStep(NamedTuple):
     certain: bool = True
 
 
+Takes = Callable[[RuleSpec], bool | None]
+"""Whether a rule takes a request, as far as it asks for anything of requests; None where that is not known."""
+
+
+def narrowed(entry: Entry, takes: Takes) -> Entry:
+    """Return a policy as one request meets it: without the rules that do not take it."""
+    rules = []
+    for rule, parts in entry.rules:
+        answer = True if rule.calls is None else takes(rule)
+        if answer is not False:
+            rules.append((rule, parts if answer else tuple(part._replace(sure=0) for part in parts)))
+    return entry._replace(rules=tuple(rules))
+
+
 def steps(entries: Sequence[Entry], peer: int, port: int) -> tuple[TierStep, ...]:
     """Return what the tiers do with one packet, down to the one that decides.
 
@@ -343,6 +357,6 @@ def _matching(group: Sequence[Entry], peer: int, port: int) -> list[TierStep]:
                 certain = entry.certain and any(part.sure & peer for part in hit)
                 found.append(TierStep(entry.policy.tier, rule.action, entry.policy, rule, certain))
     if is_together(group):
-        found.sort(key=lambda step: (step.action != "Deny", not step.certain))
+        found.sort(key=lambda step: (step.action != "Deny", not step.certain, bool(step.rule and step.rule.calls)))
         return found if isolating([group]) else [step for step in found if step.action == "Deny"]
     return found

@@ -92,7 +92,7 @@ class Admissions:
         port = request.port or (trace.listener.port if trace.listener is not None else None)
         stream = stream or request.scheme in _STREAMS
         asked = list(trace.questions)
-        call = _call(request, request.host, request.path, port, client, asked, stream=stream)
+        call = call_of(request, request.host, request.path, port, client, asked, stream=stream)
         if trace.gateway is not None:
             call = call._replace(address=request.address if address is None else address, peer=request.address)
         found: list[PlacedDecision] = []
@@ -119,7 +119,7 @@ class Admissions:
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
         if denied is not None:
             trace = trace._replace(admissions=tuple(found), questions=tuple(asked), forwarded=None, per_backend={})
-            return trace._replace(outcome=_end(denied))
+            return trace._replace(outcome=end_of(denied))
         senders = senders or (client,)
         shares = list(trace.outcome.shares)
         ends: list[PlacedDecision] = []
@@ -129,14 +129,14 @@ class Admissions:
             answers, denied = self._behind(trace, share, caller, senders, asked, stream=stream)
             found += answers
             if denied is not None:
-                shares[number] = share._replace(problem=_words(denied))
+                shares[number] = share._replace(problem=turning_away(denied))
                 ends.append(denied)
         trace = trace._replace(admissions=tuple(found), questions=tuple(asked))
         if not ends:
             return trace
         if any(share.share and not share.problem for share in shares):
             return trace._replace(outcome=trace.outcome._replace(shares=tuple(shares)))
-        end = _end(ends[0])
+        end = end_of(ends[0])
         return trace._replace(outcome=end._replace(shares=tuple(shares)), forwarded=None, per_backend={})
 
     def _before(
@@ -218,7 +218,7 @@ class Admissions:
         found: list[PlacedDecision] = []
         for front in self._acting.fronts(share.key, caller) if trace.gateway is not None else ():
             client = senders[0] if len(senders) == 1 else Client()
-            found += self._ask(_call(request, host, path, share.port, client, asked, stream=stream), front)
+            found += self._ask(call_of(request, host, path, share.port, client, asked, stream=stream), front)
             if self._has_routes(share.key):
                 why = f"the routes of {share.key}, which its waypoint applies"
                 found.append(PlacedDecision(front, Decision("depends", why=why)))
@@ -234,14 +234,14 @@ class Admissions:
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
         if service is not None and not workloads:
-            call = _call(request, host, path, None, client, asked, stream=stream)
+            call = call_of(request, host, path, None, client, asked, stream=stream)
             call = call._replace(dialled=share.port, service=service)
             if any(behaviour.may_refuse(call, service, self._simulation.world) for behaviour, _ in self._asked):
                 doubt = Decision("depends", why=f"the pods of {share.key.path}, which were not seen")
                 found.append(PlacedDecision(Checkpoint((whole(share.key),), service), doubt))
         for workload in workloads:
             port = self._container_port(share, workload)
-            call = _call(request, host, path, port, client, asked, stream=stream)
+            call = call_of(request, host, path, port, client, asked, stream=stream)
             peer = "" if trace.gateway is not None or is_waypoint else request.address
             # the proxy beside a pod believes the last address of X-Forwarded-For, which a Gateway of the mesh writes
             is_passed_on = sender is not None and sender.key == trace.gateway
@@ -297,7 +297,7 @@ def _past(front: Checkpoint, senders: Senders) -> Senders:
     return (*senders, waypoint) if front.doubt else (waypoint,)
 
 
-def _call(
+def call_of(
     request: Request,
     host: str,
     path: str,
@@ -307,6 +307,7 @@ def _call(
     *,
     stream: bool,
 ) -> RequestFacts:
+    """Return what is known of a request where it is sent on with a host and a path."""
     headers = {name.lower(): value for name, value in request.headers}
     rewritten = [("host", host != request.host), ("path", path != request.path)]
     return RequestFacts(
@@ -350,15 +351,16 @@ def _noting(admission: PlacedDecision, words: str) -> PlacedDecision:
     return admission._replace(note=admission.note + words) if admission.decision.answer == "denied" else admission
 
 
-def _words(admission: PlacedDecision) -> str:
+def turning_away(admission: PlacedDecision) -> str:
     """Return `AuthorizationPolicy shop/a turns it away at Deployment shop/web: it denies such requests`."""
     decision = admission.decision
     by = "its default" if decision.by is None else str(decision.by.key)
     return f"{by} turns it away at {admission.at.path[0].key}: {decision.why}{admission.note}"
 
 
-def _end(admission: PlacedDecision) -> Outcome:
-    reason = _words(admission)
+def end_of(admission: PlacedDecision) -> Outcome:
+    """Return the end of a request that is turned away."""
+    reason = turning_away(admission)
     if admission.decision.resets:
         return Outcome(refused=True, reason=reason)
     return Outcome(status=admission.decision.status, reason=reason)

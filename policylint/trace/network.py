@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from policylint.doors import PUBLISHED
 from policylint.model.spelling import find
+from policylint.model.ternary import every, some
 from policylint.network.kinds import has_policies
+from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
+from policylint.topology import whole
+from policylint.trace.admissions import call_of, end_of, turning_away
 from policylint.trace.request import RequestError
 from policylint.trace.result import Outcome, Share, Trace
 
@@ -13,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hop, Hops, Way
+    from policylint.network.rules import RuleSpec
 
 
 def along(simulation: Simulation, trace: Trace) -> Trace:
@@ -27,6 +34,7 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
     if not ways:
         return trace._replace(notes=(*trace.notes, "no client is named, so network policies are not asked"))
     trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
+    trace = _heard(simulation, trace, shares, ways)
     stopped = {share.pointer or share.key: _stopped(way) for share, way in zip(shares, ways, strict=True)}
     if not any(stopped.values()):
         return trace
@@ -40,6 +48,100 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
     reason = f"{why} on the way to {', '.join(dict.fromkeys(share.key.path for share in shares))}"
     outcome = Outcome(tuple(left), refused=True, reason=reason)
     return trace._replace(outcome=outcome, forwarded=None, per_backend={}, response={})
+
+
+def asks(simulation: Simulation) -> bool:
+    """Return whether a network policy asks anything of requests."""
+    policies = simulation.network_policies if simulation.world.once(has_policies) else ()
+    return any(rule.calls for policy in policies for rule in policy.rules)
+
+
+def _heard(simulation: Simulation, trace: Trace, shares: list[Share], ways: list[Way]) -> Trace:
+    """Return a trace with what rules of network policies about requests answer, and with the end that this means."""
+    request = trace.request
+    if request.scheme not in ("http", "https"):
+        return trace
+    asked, found = list(trace.questions), list[PlacedDecision]()
+    problems: dict[object, PlacedDecision] = {}
+    for number, (share, way) in enumerate(zip(shares, ways, strict=True)):
+        message = trace.per_backend.get(share.key) or trace.forwarded
+        host, path = (request.host, request.path) if message is None else (message.host, message.path)
+        call = call_of(request, host, path, share.port, Client(), asked, stream=False)
+        answers = [_at_ends(simulation, hop, call) for hop in way.hops]
+        ways[number] = way._replace(hops=tuple(hop for hop, _ in answers))
+        denied = [each for each in answers if each[1] is not None]
+        pods = [hop for hop in way.hops if hop.source is not None]
+        is_sure = len(denied) >= len(pods) or any(hop.source is None for hop, _ in denied)
+        for _, decision in denied if way.verdict != "denied" else ():
+            if decision is not None and is_sure:
+                problems.setdefault(share.pointer or share.key, decision)
+            if decision is not None:
+                found.append(decision if is_sure else _perhaps(decision))
+    if len(asked) == len(trace.questions):
+        return trace
+    way = ways[0] if len(ways) == 1 else _united(ways)
+    trace = trace._replace(network=way, questions=tuple(asked), admissions=(*trace.admissions, *found))
+    if not problems:
+        return trace
+    left = list(trace.outcome.shares)
+    for number, share in enumerate(left):
+        refused = problems.get(share.pointer or share.key)
+        if refused is not None and not share.problem:
+            left[number] = share._replace(problem=turning_away(refused))
+    if any(share.share and not share.problem for share in left):
+        return trace._replace(outcome=trace.outcome._replace(shares=tuple(left)))
+    end = end_of(next(iter(problems.values())))
+    return trace._replace(outcome=end._replace(shares=tuple(left)), forwarded=None, per_backend={}, response={})
+
+
+def _perhaps(placed: PlacedDecision) -> PlacedDecision:
+    return placed._replace(decision=placed.decision.if_so("which of the pods behind the Service gets it"))
+
+
+def _at_ends(simulation: Simulation, hop: Hop, call: RequestFacts) -> tuple[Hop, PlacedDecision | None]:
+    """Return a hop as one request meets it, and the answer that turns it away there."""
+    for way, walk in hop.sides:
+        rule = walk[-1].rule if walk else None
+        if rule is None or rule.calls is None or walk[-1].action != "Allow":
+            continue
+        missed: dict[int, str] = {}
+        steps = simulation.hops.answered(hop, way, partial(_takes, call, missed))
+        if not all(step.certain for step in steps):
+            continue
+        if steps[-1].action == "Allow":  # what it asks for is there
+            steps = tuple(step._replace(rule=step.rule and step.rule._replace(calls=None)) for step in steps)
+            hop = hop._replace(egress=steps) if way == "egress" else hop._replace(ingress=steps)
+            continue
+        end, policy = hop.target if way == "ingress" else hop.source, walk[-1].policy
+        resource = None if end is None else end.resource or simulation.world.get(end.key)
+        if end is not None and resource is not None and policy is not None:
+            near = NearestRule(rule.pointer, policy.resource, missed.get(id(rule), ""))
+            why = "none of its rules takes such a request"
+            decision = Decision("denied", rule.pointer, why, by=policy.resource, nearest=near if near.unmet else None)
+            return hop, PlacedDecision(Checkpoint((whole(end.key),), resource), decision)
+    return hop, None
+
+
+def _takes(call: RequestFacts, missed: dict[int, str], rule: RuleSpec) -> bool | None:
+    """Return whether a rule takes a request; what the nearest of its alternatives wants is noted."""
+    nearest: list[str] | None = None
+    answers: list[bool | None] = []
+    for conditions in rule.calls or ():
+        told = [
+            None if each.fault else call.has(each.name, _value(call, each.name), each.predicate) for each in conditions
+        ]
+        unmet = [each.needs for each, answer in zip(conditions, told, strict=True) if answer is False]
+        nearest = unmet if nearest is None or len(unmet) < len(nearest) else nearest
+        answers.append(every(told))
+    missed[id(rule)] = " and ".join(nearest or ())
+    return some(answers)
+
+
+def _value(call: RequestFacts, name: str) -> str | None:
+    kind, _, key = name.partition(" ")
+    return (
+        call.headers.get(key) if kind == "header" else {"method": call.method, "host": call.host}.get(kind, call.path)
+    )
 
 
 def _stopped(way: Way) -> str:

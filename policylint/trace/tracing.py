@@ -119,7 +119,7 @@ class Tracer:
         self._narrowing = partial(narrowing, simulation)
         self._spelled: dict[str, ResourceKey] = {}
         self._senders: dict[str, Client] = {}
-        self.authorizes = self.admissions.any or self.policies.authorize
+        self.authorizes = self.admissions.any or self.policies.authorize or network.asks(simulation)
 
     def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
         """Return the trace of one request.

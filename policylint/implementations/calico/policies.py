@@ -35,7 +35,8 @@ from policylint.implementations.calico.selectors import (
     under,
     without,
 )
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.matches import Term
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.network.addressed import SERVICE, destinations
 from policylint.network.kinds import CALICO
@@ -60,6 +61,7 @@ from policylint.network.rules import (
     whole,
 )
 from policylint.spaces.addresses import network_of
+from policylint.spaces.predicates import Predicate, starting
 
 DEFAULT_TIER = "default"
 _RANKS = {
@@ -276,9 +278,9 @@ class _Policy:
             peers = [((*peer, UNSURE), pointer) for peer, pointer in peers]
         else:
             read = action  # type: ignore[assignment]
-        http = bool(mapping(rule.get("http")))
+        calls = _calls(mapping(rule.get("http")))
         name = text(mapping(mapping(rule.get("metadata")).get("annotations")).get("name"))
-        return RuleSpec(way, number, read, tuple(peers), ports, ("spec", *place), name, http, doubt)
+        return RuleSpec(way, number, read, tuple(peers), ports, ("spec", *place), name, calls, doubt)
 
     def _peers(self, side: _Entity, written: Mapping[str, Any]) -> Iterator[Peers]:
         """Yield who is at the other end, as alternatives (§3)."""
@@ -395,6 +397,20 @@ def _networks(entity: Mapping[str, Any], field: str, pointer: Pointer) -> tuple[
         address_range(net, *pointer, field, number)
         found.append(text(net))
     return tuple(found)
+
+
+def _calls(http: Mapping[str, Any]) -> tuple[tuple[Term, ...], ...] | None:
+    """Return which requests a rule takes, None for all: one of its methods and one of its paths, if it has any."""
+    methods = [Term("method", Predicate("Exact", each), f"method {each}") for each in texts(http.get("methods"))]
+    paths = []
+    for each in map(mapping, sequence(http.get("paths"))):
+        kind, value = ("Exact", each["exact"]) if each.get("exact") else ("Starts", each.get("prefix"))
+        if isinstance(value, str):
+            predicate = Predicate("Exact", value) if kind == "Exact" else starting(value)
+            paths.append(Term("path", predicate, f"path {value}{'' if kind == 'Exact' else '*'}"))
+    if not methods and not paths:
+        return None
+    return tuple(tuple(each) for each in product(*filter(None, (methods, paths))))
 
 
 def _ports(rule: Mapping[str, Any], side: Mapping[str, Any], place: Pointer) -> tuple[PortSpec, ...] | None:

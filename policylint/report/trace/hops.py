@@ -49,14 +49,14 @@ def _place(walk: Iterable[TierStep]) -> str:
 
 
 def condition(way: Way | None, names: Names) -> str:
-    """Return on what it rests that a request gets through, beyond layers 3 and 4: L7 rules, which are not computed."""
+    """Return on what it rests that a request gets through, beyond layers 3 and 4: L7 rules of which it is not known."""
     steps = [step for hop in way.hops for step in hop.egress + hop.ingress] if way is not None else []
     policies = dict.fromkeys(step.policy.key for step in steps if _may_refuse(step) and step.policy is not None)
     return f", where L7 rules of {', '.join(map(names.key, policies))} let it through" if policies else ""
 
 
 def _may_refuse(step: TierStep) -> bool:
-    return step.action == "Allow" and step.rule is not None and step.rule.http
+    return step.action == "Allow" and step.rule is not None and step.rule.calls is not None
 
 
 def result(way: Way, backends: Iterable[ResourceKey], names: Names) -> str:

@@ -123,7 +123,7 @@ def _step(step: TierStep, names: Names) -> Entry:
         content["location"] = json_place(step.policy.resource.location(*(pointer or ("metadata", "name"))))
     if not step.certain:
         content["certain"] = False
-    if step.rule is not None and step.rule.http:
+    if step.rule is not None and step.rule.calls is not None:
         content["l7"] = True
     return content
 

@@ -1,0 +1,123 @@
+"""Rules of network policies about requests: who gets a 403, on which side, and what several of them make together.
+
+Sources: docs.cilium.io, «Layer 7 Policies»; cilium/cilium pkg/envoy (getHTTPRule) and pkg/policy/l4.go (rules of one port
+add up, and one without rules for requests lets all of them in); docs.tigera.io, «Application layer policy».
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from policylint.cli import main
+from tests.network.test_semantics import pod, policy
+from tests.network.worlds import manifest
+
+SERVICE = manifest(
+    "v1", "Service", "web", "shop", spec={"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]}
+)
+WEB = {"matchLabels": {"app": "web"}}
+CLIENT = {"matchLabels": {"app": "client"}}
+
+
+def traced(directory: Path, request: str, *policies: dict[str, Any], options: tuple[str, ...] = ()) -> str:
+    file = directory / "world.yaml"
+    file.write_text(yaml.safe_dump_all([pod("web"), pod("client"), SERVICE, *policies]), encoding="utf-8")
+    method, _, path = request.partition(" ")
+    url = f"http://web.shop{path}"
+    arguments = ["trace", "--from", "Pod/shop/client", *options, method, url, str(file)]
+    return " ".join(CliRunner().invoke(main, arguments).stdout.split())
+
+
+def cilium(*http: dict[str, Any], name: str = "l7", whom: dict[str, Any] = CLIENT, **more: Any) -> dict[str, Any]:
+    port = {"ports": [{"port": "8080", "protocol": "TCP"}], **({"rules": {"http": list(http)}} if http else {}), **more}
+    return policy(
+        name, "CiliumNetworkPolicy", endpointSelector=WEB, ingress=[{"fromEndpoints": [whom], "toPorts": [port]}]
+    )
+
+
+GET = {"method": "GET", "path": "/public(/.*)?"}
+DENIED, REACHES = "Result: 403: CiliumNetworkPolicy shop/l7 turns it away at Pod shop/web", "Result: reaches shop/web"
+
+
+@pytest.mark.parametrize(
+    ("http", "request_line", "options", "said"),
+    [
+        ([GET], "GET /public/a", (), REACHES),
+        ([GET], "GET /admin", (), DENIED),
+        ([GET], "POST /public", (), f"{DENIED}: none of its rules takes such a request. nearest is ingress[0] of "
+         "CiliumNetworkPolicy shop/l7, which asks for method GET"),
+        ([GET], "GET /public?page=1", (), DENIED),  # the expression takes the path with its query, whole
+        ([GET], "GET /publicity", (), DENIED),
+        ([GET, {"path": "/admin"}], "DELETE /admin", (), REACHES),
+        ([{"path": "/.*"}], "GET /any?a=b", (), REACHES),
+        ([{"host": "web.shop"}], "GET /", (), REACHES),
+        ([{"host": "web"}], "GET /", (), DENIED),
+        ([{"headers": ["X-Team: a"]}], "GET /", (), DENIED),
+        ([{"headers": ["X-Team: a"]}], "GET /", ("-H", "x-team: a"), REACHES),
+        ([{"headers": ["X-Team"]}], "GET /", ("-H", "x-team: b"), REACHES),
+        ([{"headerMatches": [{"name": "X-Team", "value": "a"}]}], "GET /", (), DENIED),
+        ([{"headerMatches": [{"name": "X-Team", "value": "a", "mismatch": "ADD"}]}], "GET /", (), REACHES),
+        ([{"headerMatches": [{"name": "X-Team", "secret": {"name": "s"}}]}], "GET /", (), "where L7 rules of"),
+        ([{}], "GET /admin", (), REACHES),
+        ([{"method": "GET|HEAD"}], "HEAD /", (), REACHES),
+    ],
+)  # fmt: skip
+def test_what_rules_for_http_take(
+    http: list[dict[str, Any]], request_line: str, options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    assert said in traced(tmp_path, request_line, cilium(*http), options=options)
+
+
+def test_rules_of_one_port_add_up(tmp_path: Path) -> None:
+    admin = cilium({"path": "/admin"}, name="more")
+    assert REACHES in traced(tmp_path, "GET /admin", cilium(GET), admin)
+    assert "Result: 403" in traced(tmp_path, "GET /else", cilium(GET), admin)
+
+
+def test_a_rule_without_rules_for_requests_lets_all_in(tmp_path: Path) -> None:
+    said = traced(tmp_path, "GET /admin", cilium(GET), cilium(name="all"))
+    assert REACHES in said
+    assert "L7" not in said
+
+
+def test_a_rule_for_others_changes_nothing(tmp_path: Path) -> None:
+    others = cilium(name="all", whom={"matchLabels": {"app": "other"}})
+    assert DENIED in traced(tmp_path, "GET /admin", cilium(GET), others)
+
+
+def test_what_the_client_may_send(tmp_path: Path) -> None:
+    port = {"ports": [{"port": "8080", "protocol": "TCP"}], "rules": {"http": [GET]}}
+    sending = policy(
+        "l7", "CiliumNetworkPolicy", endpointSelector=CLIENT, egress=[{"toEndpoints": [WEB], "toPorts": [port]}]
+    )
+    assert "403: CiliumNetworkPolicy shop/l7 turns it away at Pod shop/client" in traced(
+        tmp_path, "GET /admin", sending
+    )
+    assert REACHES in traced(tmp_path, "GET /public", sending)
+
+
+@pytest.mark.parametrize("more", [{"rules": {"kafka": [{"topic": "a"}]}}, {"serverNames": ["web.example.com"]}])
+def test_what_is_no_rule_for_http_is_left_open(more: dict[str, Any], tmp_path: Path) -> None:
+    assert "where L7 rules of CiliumNetworkPolicy shop/l7 let it through" in traced(tmp_path, "GET /", cilium(**more))
+
+
+def test_a_denial_of_the_port_comes_first(tmp_path: Path) -> None:
+    deny = policy("l7", "CiliumNetworkPolicy", endpointSelector=WEB, ingressDeny=[{"fromEndpoints": [CLIENT]}])
+    assert "Result: cut off by CiliumNetworkPolicy shop/l7" in traced(
+        tmp_path, "GET /public", cilium(GET, name="x"), deny
+    )
+
+
+def test_calico_takes_methods_and_paths(tmp_path: Path) -> None:
+    rule = {"action": "Allow", "http": {"methods": ["GET"], "paths": [{"exact": "/a"}, {"prefix": "/b"}]}}
+    spec = {"selector": "app == 'web'", "types": ["Ingress"], "ingress": [rule]}
+    calico = manifest("projectcalico.org/v3", "NetworkPolicy", "l7", "shop", spec=spec)
+    for request in ("GET /a", "GET /b/c"):
+        assert REACHES in traced(tmp_path, request, calico)
+    for request in ("GET /a/b", "POST /a"):
+        assert "Result: 403: NetworkPolicy shop/l7 turns it away" in traced(tmp_path, request, calico)

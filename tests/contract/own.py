@@ -1057,6 +1057,24 @@ BY_KUADRANT = manifest(
 )
 
 
+WORLDS["rules of a network policy about requests"] = (
+    gateway_class("any", "io.cilium/gateway-controller"),
+    gateway(of_class="any"),
+    ROUTE,
+    SERVICE,
+    deployment(),
+    manifest(
+        "cilium.io/v2",
+        "CiliumNetworkPolicy",
+        "calls",
+        "shop",
+        "spec: {endpointSelector: {matchLabels: {app: checkout}}, ingress: [{fromEntities: [ingress], toPorts: "
+        "[{ports: [{port: '80', protocol: TCP}], rules: {http: [{method: GET, path: '/public/.*'}, "
+        "{path: /admin, headers: ['X-Team: a']}]}}]}]}",
+    ),
+)
+
+
 def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
     """A Gateway of Traefik, and an IngressRoute for the host that a route of the Gateway is for."""
     served = "allowedRoutes: {namespaces: {from: All}}"

@@ -1,7 +1,7 @@
 """Rules of network policies about requests: who gets a 403, on which side, and what several of them make together.
 
-Sources: docs.cilium.io, «Layer 7 Policies»; cilium/cilium pkg/envoy (getHTTPRule) and pkg/policy/l4.go (rules of one port
-add up, and one without rules for requests lets all of them in); docs.tigera.io, «Application layer policy».
+Sources: docs.cilium.io, «Layer 7 Policies»; cilium/cilium pkg/envoy (getHTTPRule) and pkg/policy/l4.go (rules of one
+port add up, and one without rules for requests lets all of them in); docs.tigera.io, «Application layer policy».
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def cilium(*http: dict[str, Any], name: str = "l7", whom: dict[str, Any] = CLIEN
 
 
 GET = {"method": "GET", "path": "/public(/.*)?"}
+NEAREST = "nearest is ingress[0] of CiliumNetworkPolicy shop/l7, which asks for method GET"
 DENIED, REACHES = "Result: 403: CiliumNetworkPolicy shop/l7 turns it away at Pod shop/web", "Result: reaches shop/web"
 
 
@@ -49,8 +50,7 @@ DENIED, REACHES = "Result: 403: CiliumNetworkPolicy shop/l7 turns it away at Pod
     [
         ([GET], "GET /public/a", (), REACHES),
         ([GET], "GET /admin", (), DENIED),
-        ([GET], "POST /public", (), f"{DENIED}: none of its rules takes such a request. nearest is ingress[0] of "
-         "CiliumNetworkPolicy shop/l7, which asks for method GET"),
+        ([GET], "POST /public", (), f"{DENIED}: none of its rules takes such a request. {NEAREST}"),
         ([GET], "GET /public?page=1", (), DENIED),  # the expression takes the path with its query, whole
         ([GET], "GET /publicity", (), DENIED),
         ([GET, {"path": "/admin"}], "DELETE /admin", (), REACHES),

@@ -414,7 +414,15 @@ def traced(directory: Path, *more: dict[str, Any]) -> str:
     return CliRunner().invoke(main, ["trace", "GET", "http://a.example.com/", str(file)]).stdout
 
 
-@pytest.mark.parametrize(("rules", "said"), [({}, "reaches shop/web, no login."), ({"http": [{"method": "GET"}]}, L7)])
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({}, "reaches shop/web, no login."),
+        ({"http": [{"method": "GET"}]}, "reaches shop/web, no login."),
+        ({"http": [{"method": "PUT"}]}, "Result: 403: CiliumNetworkPolicy shop/l7 turns it away at Pod shop/web"),
+        ({"l7proto": "r2d2", "l7": [{"cmd": "READ"}]}, L7),
+    ],
+)
 def test_what_l7_rules_refuse_is_not_claimed(rules: dict[str, Any], said: str, tmp_path: Path) -> None:
     port = {"ports": [{"port": "8080", "protocol": "TCP"}], **({"rules": rules} if rules else {})}
     spec = {"endpointSelector": {}, "ingress": [{"fromEntities": ["ingress"], "toPorts": [port]}]}

@@ -1057,22 +1057,39 @@ BY_KUADRANT = manifest(
 )
 
 
-WORLDS["rules of a network policy about requests"] = (
-    gateway_class("any", "io.cilium/gateway-controller"),
-    gateway(of_class="any"),
-    ROUTE,
-    SERVICE,
-    deployment(),
-    manifest(
-        "cilium.io/v2",
-        "CiliumNetworkPolicy",
-        "calls",
-        "shop",
+def about_requests(http: str) -> tuple[str, ...]:
+    """A network policy that lets some requests of a Gateway in."""
+    spec = (
         "spec: {endpointSelector: {matchLabels: {app: checkout}}, ingress: [{fromEntities: [ingress], toPorts: "
-        "[{ports: [{port: '80', protocol: TCP}], rules: {http: [{method: GET, path: '/public/.*'}, "
-        "{path: /admin, headers: ['X-Team: a']}]}}]}]}",
-    ),
+        f"[{{ports: [{{port: '80', protocol: TCP}}], rules: {{http: [{http}]}}}}]}}]}}"
+    )
+    return (
+        gateway_class("any", "io.cilium/gateway-controller"),
+        gateway(of_class="any"),
+        ROUTE,
+        SERVICE,
+        deployment(),
+        manifest("cilium.io/v2", "CiliumNetworkPolicy", "calls", "shop", spec),
+    )
+
+
+def in_turn(order: int, *more: str) -> tuple[str, ...]:
+    """A policy of Calico that denies what comes from Gateways, and one for all pods that lets everything in."""
+    own = "{action: Deny, source: {namespaceSelector: projectcalico.org/name == 'envoy-gateway-system'}}"
+    kind = ("projectcalico.org/v3", "GlobalNetworkPolicy")
+    return (
+        *(ENVOY_GATEWAY, gateway(of_class="any"), ROUTE, SERVICE, deployment()),
+        manifest(*kind, "fence", "", f"spec: {{order: {order}, types: [Ingress], ingress: [{own}]}}"),
+        manifest(*kind, "open", "", "spec: {order: 200, types: [Ingress], ingress: [{action: Allow}]}"),
+        *more,
+    )
+
+
+WORLDS["rules of a network policy about requests"] = about_requests(
+    "{method: GET, path: '/public/.*'}, {path: /admin, headers: ['X-Team: a']}"
 )
+WORLDS["network policies that are tried in turn, a denial first"] = in_turn(100)
+WORLDS["network policies that are tried in turn, a denial behind"] = in_turn(300)
 
 
 def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
@@ -1165,6 +1182,12 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         )
         for home in ("one", "two")
     ),
+    "a network policy lets more requests in": (
+        about_requests("{method: GET, path: '/public/.*'}"),
+        about_requests("{path: '/public/.*'}"),
+    ),
+    "a network policy lets fewer requests in": (about_requests("{}"), about_requests("{method: GET}")),
+    "a network policy comes behind one that lets everybody in": (in_turn(100), in_turn(300)),
     "a Gateway with a login at a Service, which a mesh has too, gets another controller": tuple(
         (
             gateway_class("any", controller),

@@ -27,6 +27,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             by_key.setdefault(policy.key, []).append(number)
     for key, numbers in sorted(by_key.items()):
         policy = network.policies[numbers[0]]
+        yield from _for_nobody(network, numbers)
         if any(network.policies[number].refused or network.subjects[number].maybe for number in numbers):
             continue
         subjects = [network.policies[number].subject for number in numbers]
@@ -42,6 +43,29 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 confidence="assumed" if doubt else "certain",
                 ground=doubt,
             )
+
+
+def _for_nobody(network: Network, numbers: list[int]) -> Iterator[Finding]:
+    """Yield the rules that say of the pods themselves what none of those has that their policy selects."""
+    selecting = [number for number in numbers if network.subjects[number].maybe]
+    policies = [network.policies[number] for number in (numbers if selecting else ())]
+    meant = {id(rule) for number in selecting for rule in network.policies[number].rules}
+    for rule in {id(rule): rule for policy in policies for rule in policy.rules if id(rule) not in meant}.values():
+        own = [policy for policy in policies if rule in policy.rules]
+        if not all(network.is_whole(policy) and not may_be_elsewhere(network, policy.subject) for policy in own):
+            continue
+        side = "destination" if rule.direction == "ingress" else "source"
+        place = f"{rule.direction}[{rule.position}]"
+        yield Finding(
+            RULE,
+            "warning",
+            f"{place} of {own[0].key} is for no pod: its `{side}` asks for others than those that the policy selects",
+            own[0].resource.location(*rule.pointer, side),
+            resources=(own[0].key,),
+            label=f"in a rule for {rule.direction}, `{side}` is the selected pod itself",
+            help=("fix: select these pods by the policy, or write what the other end must have on the other side",),
+            field=place,
+        )
 
 
 def _nearest(network: Network, policy: PolicySpec) -> str:

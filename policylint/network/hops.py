@@ -18,7 +18,7 @@ from policylint.network.addressed import SERVICE, Destination, destinations, ser
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
 from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.meshes import Tunnel, Tunnels, untunnelled
-from policylint.network.ports import PROTOCOLS, PortSpec
+from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
 from policylint.network.rules import Direction, PolicySpec
 from policylint.network.selecting import numbers_of
@@ -389,7 +389,7 @@ def target_ports(endpoint: Endpoint, entry: Any) -> list[int]:
         protocol = text(entry.get("protocol"), "TCP")
         return [port.number for port in endpoint.named if port.name == target and port.protocol == protocol]
     value = integer(number if target is None else whole_number(target) if isinstance(target, str) else target)
-    return [] if value is None or not 0 < value < 65536 else [value]
+    return [] if value is None or not 0 < value <= LAST else [value]
 
 
 def _doubt(ends: tuple[Endpoint, Endpoint], steps: Iterable[TierStep], ports: Sequence[int]) -> str:

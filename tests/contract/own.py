@@ -1188,6 +1188,25 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "a network policy lets fewer requests in": (about_requests("{}"), about_requests("{method: GET}")),
     "a network policy comes behind one that lets everybody in": (in_turn(100), in_turn(300)),
+    **{
+        f"pods come, and {what} that would cut them off goes": (
+            (ENVOY_GATEWAY, gateway(of_class="any"), ROUTE, SERVICE, labelled("shop"), closed),
+            (ENVOY_GATEWAY, gateway(of_class="any"), ROUTE, SERVICE, labelled("shop"), deployment()),
+        )
+        for what, closed in (
+            ("the NetworkPolicy", CUT_OFF),
+            (
+                "the policy of Cilium",
+                manifest(
+                    "cilium.io/v2", "CiliumNetworkPolicy", "n", "shop", "spec: {endpointSelector: {}, ingress: [{}]}"
+                ),
+            ),
+            (
+                "the policy of Calico",
+                manifest("projectcalico.org/v3", "GlobalNetworkPolicy", "n", "", "spec: {types: [Ingress]}"),
+            ),
+        )
+    },
     "a Gateway with a login at a Service, which a mesh has too, gets another controller": tuple(
         (
             gateway_class("any", controller),

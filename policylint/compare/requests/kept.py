@@ -145,7 +145,7 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
             yield from _gone("authorization", of_name, turned)
             if not of_name:
                 yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),), turned)
-    yield from _cut_off(before, after)
+    yield from _cut_off(sides, before, after)
     for admission in before.refusals:
         decision = admission.decision
         by = decision.by or admission.at.resource
@@ -155,19 +155,22 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
         yield Kept("authorization", (path(decision.pointer),), (owner,), stands=stays, at=at)
 
 
-def _cut_off(before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:
-    """Yield the network policy that cut off who sent a request on, where somebody else sends it to the same pods after:
-    what a change of policies or of pods opens is told by connections."""
+def _cut_off(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:
+    """Yield the network policy that cut off who sent a request on, where somebody else sends it to the same pods after,
+    or these were not seen before: what a change of policies or of pods opens else is told by connections."""
     stopped = None if before.trace.network is None else before.trace.network.stopped
     step = None if stopped is None else stopped.deciding
-    if stopped is None or step is None or step.policy is None or after is None or after.trace.network is None:
+    if stopped is None or step is None or step.policy is None or after is None:
         return
     target = (stopped.target.key, stopped.target.labels)
-    reaching = [hop for hop in after.trace.network.hops if (hop.target.key, hop.target.labels) == target]
-    if any(_is_another(hop.source, stopped.source) for hop in reaching):
+    hops = () if after.trace.network is None else after.trace.network.hops
+    reaching = [hop for hop in hops if (hop.target.key, hop.target.labels) == target]
+    came = stopped.target.role == "pods" and any(map(sides.after.acting.workloads, after.trace.outcome.backends))
+    if came or any(_is_another(hop.source, stopped.source) for hop in reaching):
         pointer = (step.policy.pointer if step.rule is None else step.rule.pointer) or ("metadata", "name")
         owner = Responsible(step.policy.key, step.policy.resource.location(*pointer))
-        yield Kept("authorization", (path(pointer),), (owner,), stands=True)
+        stays = sides.after.world.get(sides.pairing.key(step.policy.key)) is not None
+        yield Kept("authorization", (path(pointer),), (owner,), stands=stays)
 
 
 def _is_another(sender: Endpoint | None, former: Endpoint | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 
 from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
@@ -46,7 +47,8 @@ def _of_policy(network: Network, status: NetworkStatus) -> Iterator[Fact]:
         perhaps = _ends(network, status.perhaps | status.subjects)
         yield Fact("may select", perhaps or "no pod that was seen")
         return
-    yield Fact("tier", policy.tier if policy.tier == TOGETHER else f"{policy.tier}, priority {policy.priority}")
+    order = f"priority {policy.priority:g}" if isfinite(policy.priority) else "without an order: last"
+    yield Fact("tier", policy.tier if policy.tier == TOGETHER else f"{policy.tier}, {order}")
     yield Fact("selects", _ends(network, status.subjects) or "no pod that was seen")
     unsure = _ends(network, status.perhaps & ~status.subjects)
     if unsure:

@@ -9,6 +9,7 @@ import pytest
 
 from policylint.network.connections import connections
 from policylint.network.state import Network
+from tests.implementations.calico_worlds import random_calico
 from tests.network.worlds import hops_of, manifest, random_world, world
 
 JUNK: tuple[Any, ...] = (None, [], {}, "x", -1, 1.5, True, {"a": None}, [None], ["x"], [{}], {"namespaces": {}})
@@ -108,7 +109,7 @@ def test_no_manifest_makes_anything_fail() -> None:
         manifests, _ = random_world(seed)
         odd = [
             {**body, **{name: broken(random, body[name]) for name in ("spec", "specs") if name in body}}
-            for body in (*manifests, cilium())
+            for body in (*manifests, cilium(), *random_calico(seed)[0])
         ]
         read = hops_of(world(odd, partial=bool(seed % 2))).network
         connections(read)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from math import inf
+from math import inf, isnan
 from typing import Any
 
 from policylint.digits import whole_number
@@ -152,7 +152,7 @@ class _Policy:
         """Yield the policies that it is, in the order in which their rules are tried."""
         spec, key = self.resource.spec, self.resource.key
         order = spec.get("order")
-        if order is not None and (isinstance(order, bool) or not isinstance(order, int | float)):
+        if order is not None and (isinstance(order, bool) or not isinstance(order, int | float) or isnan(order)):
             raise UnacceptableError(f"order: {order!r} is no number", "order")
         subject = self._subject()
         ways = self._ways()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from policylint.network.connections import apart
@@ -37,7 +38,7 @@ def policy(network: Network, status: NetworkStatus, names: Names) -> Entry:
     }
     if first.refused:
         return {**entry, "reason": first.refused, "targets": [], "rules": []}
-    if first.tier != TOGETHER:
+    if first.tier != TOGETHER and isfinite(first.priority):
         entry["priority"] = first.priority
     found = [(name, "found") for name in ends(network, status.subjects, names)]
     found += [(name, "unknown") for name in ends(network, status.perhaps & ~status.subjects, names)]

@@ -331,3 +331,29 @@ def test_an_order_of_none_is_no_number_of_json(tmp_path: Path) -> None:
     )
     orders = {each["policy"]: each.get("priority") for each in said["policies"]}
     assert orders == {"GlobalNetworkPolicy last": None, "GlobalNetworkPolicy first": 0.5}
+
+
+def test_tiers_of_one_order_go_by_name() -> None:
+    tiers = [manifest(API, "Tier", name, spec={"order": 5}) for name in ("b", "a")]
+    rules = {"b": ("Deny", 1), "a": ("Allow", 2)}
+    policies = [
+        manifest(API, "GlobalNetworkPolicy", name, spec={
+            "tier": name, "order": order, "selector": "app == 'db'", "types": ["Ingress"], "ingress": [{"action": action}]
+        })
+        for name, (action, order) in rules.items()
+    ]  # fmt: skip
+    assert admitted(read(*tiers, *policies)) == {"web", "far", "agent"}
+
+
+def test_a_set_in_a_namespace_of_unknown_labels_may_be_meant() -> None:
+    nets = manifest(API, "NetworkSet", "partners", "parts", labels={"role": "partner"}, spec={"nets": ["192.0.2.0/24"]})
+    rule = {"action": "Allow", "source": {"namespaceSelector": "team == 'a'", "selector": "role == 'partner'"}}
+    spec = {"selector": "app == 'db'", "types": ["Ingress"], "ingress": [rule]}
+    policy = manifest(API, "NetworkPolicy", "db", "shop", spec=spec)
+    answers = []
+    for labels in (None, {"team": "a"}, {"team": "b"}):
+        space = [] if labels is None else [manifest("v1", "Namespace", "parts", labels=labels)]
+        network = hops_of(world([*PODS, nets, policy, *space], partial=True)).network
+        peers = network.universe.addresses.at("192.0.2.1")
+        answers.append(network.check(network.numbers["Pod shop/db"], "ingress", peers, network.universe.ports.all))
+    assert answers == ["unknown", "allowed", "denied"]

@@ -1,4 +1,4 @@
-"""GWP611: a cluster policy for all pods that denies, DNS and the system's own pods included."""
+"""GWP611: a policy for the pods of all namespaces that denies or closes, DNS and the system's own pods included."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import acting
 from policylint.model import Finding
+from policylint.model.words import listing
 from policylint.network.addresses import is_everything
-from policylint.network.kinds import NOT_EVALUATED
-from policylint.network.rules import Block, Peer, Pods, PolicySpec, RuleSpec
+from policylint.network.kinds import DIALECTS, NOT_EVALUATED
+from policylint.network.rules import DIRECTIONS, Block, Peer, Pods, PolicySpec, RuleSpec
 from policylint.simulation import Simulation
 
 RULE = "GWP611"
+_SYSTEM = ("kube-system",)
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -36,6 +38,38 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     help=("fix: put rules for DNS and the system's namespaces before it, or limit the subject",),
                     field=path(rule.pointer),
                 )
+
+    yield from _closing(simulation)
+
+
+def _closing(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the policies that close all pods, where no other one that may be about the system's opens any."""
+    policies = [policy for _, policy in acting(simulation)]
+    ordered = {kind for kinds in DIALECTS.values() for kind in kinds}
+    for policy in policies:
+        if policy.key[:2] not in ordered or not _is_everybody(policy.subject):
+            continue
+        opened = {
+            rule.direction
+            for other in policies
+            if isinstance(other.subject, Pods) and other.subject.home in (None, *_SYSTEM)
+            for rule in other.rules
+            if rule.action != "Deny"
+        }
+        shut = [direction for direction in DIRECTIONS if direction in policy.isolates - opened]
+        if shut:
+            yield Finding(
+                RULE,
+                "warning",
+                f"{policy.key} closes the pods of all namespaces for {listing(shut)}: DNS and the system, too",
+                policy.resource.name_location,
+                resources=(policy.key,),
+                label="nothing here that may be about them lets anything through",
+                help=("fix: leave the namespaces of the system out, as `kube-system`, or let what they need through",),
+                confidence="assumed",
+                ground="policies of the cluster's own, which no repository has, may open them",
+                field="isolates",
+            )
 
 
 def _is_everybody(peer: Peer | None) -> bool:

@@ -333,15 +333,19 @@ def test_an_order_of_none_is_no_number_of_json(tmp_path: Path) -> None:
     assert orders == {"GlobalNetworkPolicy last": None, "GlobalNetworkPolicy first": 0.5}
 
 
+def to_db(action: str) -> Manifest:
+    return {"selector": "app == 'db'", "ingress": [{"action": action}]}
+
+
 def test_tiers_of_one_order_go_by_name() -> None:
     tiers = [manifest(API, "Tier", name, spec={"order": 5}) for name in ("b", "a")]
     rules = {"b": ("Deny", 1), "a": ("Allow", 2)}
     policies = [
-        manifest(API, "GlobalNetworkPolicy", name, spec={
-            "tier": name, "order": order, "selector": "app == 'db'", "types": ["Ingress"], "ingress": [{"action": action}]
-        })
+        manifest(
+            API, "GlobalNetworkPolicy", name, spec={"tier": name, "order": order, "types": ["Ingress"], **to_db(action)}
+        )
         for name, (action, order) in rules.items()
-    ]  # fmt: skip
+    ]
     assert admitted(read(*tiers, *policies)) == {"web", "far", "agent"}
 
 

@@ -195,14 +195,14 @@ CASES = {
     ),
     "nobody is asked any more": (
         authz("CUSTOM", "customProviders: {cloudIap: {}}"),
-        authz("ALLOW", "httpRules: []"),
+        authz("ALLOW", "rules: []"),
         authz("CUSTOM", "customProviders: {cloudIap: {a: b}}"),
         "nobody is asked any more",
     ),
     "a policy that the shipped schema may refuse": (
-        authz("ALLOW", "httpRules: [{to: {operations: [{methods: [GET]}]}}]"),
-        authz("ALLOW", "httpRules: [{to: {operations: [{methods: [GET, POST]}]}}]"),
-        authz("ALLOW", "httpRules: [{to: {operations: [{methods: [GET, GET]}]}}]"),
+        authz("ALLOW", "rules: [{to: {operations: [{methods: [GET]}]}}]"),
+        authz("ALLOW", "rules: [{to: {operations: [{methods: [GET, POST]}]}}]"),
+        authz("ALLOW", "rules: [{to: {operations: [{methods: [GET, GET]}]}}]"),
         "requests of one more sort pass",
     ),
     "a command that deletes": (

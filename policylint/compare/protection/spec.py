@@ -202,7 +202,7 @@ def _amount(weak: Weakness, value: Any) -> float | None:
     """Return how much a limit lets pass, None where that cannot be told."""
     if weak.rate is not None:
         each = value_at(value, tuple(weak.rate.each.split("."))) if weak.rate.each else None
-        number = _counted(weak.rate, value)
+        number = _counted(weak, weak.rate, value)
         if number is not None and number == weak.rate.none:
             return inf
         return per_second(number, weak.rate.unset if each is None else each)
@@ -215,15 +215,16 @@ def _amount(weak: Weakness, value: Any) -> float | None:
     return length if length is not None else number_of_bytes(value)
 
 
-def _counted(rate: Rate, value: Any) -> Any:
-    return value if rate.number == "." else value_at(value, tuple(rate.number.split(".")))
+def _counted(weak: Weakness, rate: Rate, value: Any) -> Any:
+    number = value if rate.number == "." else value_at(value, tuple(rate.number.split(".")))
+    return weak.unset if number is None and isinstance(value, dict) else number
 
 
 def _amount_in_words(weak: Weakness, value: Any) -> str:
     if weak.rate is None:
         return text(value)
     each = value_at(value, tuple(weak.rate.each.split("."))) if weak.rate.each else None
-    count = text(_counted(weak.rate, value))
+    count = text(_counted(weak, weak.rate, value))
     return count if "/" in count else f"{count} per {text(weak.rate.unset if each is None else each)}"
 
 

@@ -1,0 +1,89 @@
+"""What is weaker where a field is left out, or has another name than the catalog had for it: values by default count.
+
+Predicted from kgateway's CRD (tokensPerFill: 1 by default), istio/api networking/v1/destination_rule.proto (DISABLE is
+the first mode of ClientTLSSettings, so that of one without), GKE's CRD of GCPAuthzPolicy (`rules`, ALLOW by default)
+and the CRD of ListenerRuleConfiguration (onUnauthenticatedRequest: authenticate by default).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from policylint.catalog.kinds import load_catalog
+from policylint.catalog.weakenings import common_weaknesses
+from policylint.compare.protection.spec import weakenings
+
+BUCKET, LISTS = "rateLimit.local.tokenBucket", "rules.0.to.operations.0"
+
+
+def nested(path: str, value: Any) -> dict[str, Any]:
+    for step in reversed(path.split(".")):
+        value = [value] if step == "0" else {step: value}
+    assert isinstance(value, dict)
+    return value
+
+
+def told(kind: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    group, _, name = kind.partition("/")
+    known = load_catalog().get(group, name)
+    own = () if known is None else known.weaker
+    meant = [*own, *common_weaknesses(name, before, after, known)]
+    return [f"{each.weak.path} {each.change}" for each in weakenings(meant, before, after)]
+
+
+AUTHZ, RULES = "networking.gke.io/GCPAuthzPolicy", "networking.istio.io/DestinationRule"
+MATCH = f"{LISTS}.paths.0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "expected"),
+    [
+        (
+            "gateway.kgateway.dev/TrafficPolicy",
+            nested(BUCKET, {"maxTokens": 5, "fillInterval": "60s"}),
+            nested(BUCKET, {"maxTokens": 5, "fillInterval": "1s"}),
+            [f"{BUCKET} goes from 1 per 60s to 1 per 1s"],
+        ),
+        (
+            "gateway.kgateway.dev/TrafficPolicy",
+            nested(BUCKET, {"maxTokens": 5, "fillInterval": "60s"}),
+            nested(BUCKET, {"maxTokens": 5, "fillInterval": "60s", "tokensPerFill": 1}),
+            [],
+        ),
+        (
+            RULES,
+            nested("trafficPolicy.tls", {"mode": "MUTUAL", "sni": "a"}),
+            nested("trafficPolicy.tls", {"sni": "a"}),
+            ["to DISABLE"],
+        ),
+        (AUTHZ, nested(f"{LISTS}.methods", ["GET"]), nested(f"{LISTS}.methods", ["GET", "PUT"]), ["gains PUT"]),
+        (AUTHZ, nested(f"{LISTS}.methods", ["GET", "PUT"]), nested(f"{LISTS}.methods", ["GET"]), []),
+        (
+            AUTHZ,
+            {"action": "DENY", **nested(f"{LISTS}.methods", ["GET", "PUT"])},
+            {"action": "DENY", **nested(f"{LISTS}.methods", ["GET"])},
+            ["loses PUT"],
+        ),
+        (
+            AUTHZ,
+            nested(MATCH, {"type": "Exact", "value": "/a"}),
+            nested(MATCH, {"type": "Prefix", "value": "/a"}),
+            ["to"],
+        ),
+        (AUTHZ, nested(MATCH, {"type": "Prefix", "value": "/a"}), nested(MATCH, {"type": "Exact", "value": "/a"}), []),
+        (
+            "gateway.k8s.aws/ListenerRuleConfiguration",
+            nested("actions.0.authenticateOIDCConfig", {"issuer": "a"}),
+            nested("actions.0.authenticateOIDCConfig", {"issuer": "a", "onUnauthenticatedRequest": "allow"}),
+            ["to allow"],
+        ),
+    ],
+)
+def test_what_is_left_out_is_what_holds_by_default(
+    kind: str, before: dict[str, Any], after: dict[str, Any], expected: list[str]
+) -> None:
+    found = told(kind, before, after)
+    assert len(found) == len(expected)
+    assert all(each in found[number] for number, each in enumerate(expected))

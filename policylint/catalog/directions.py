@@ -229,7 +229,7 @@ def _lists(name: str) -> Literal["allow", "deny", "spare", ""]:
     said, words = _directions(), words_of(name)
     if not said.denies.isdisjoint(words):
         return "deny"
-    if not said.allows.isdisjoint(words) and said.turning.isdisjoint(words):
+    if not said.allows.isdisjoint(words) and (said.turning | said.apart).isdisjoint(words):
         return "allow"
     return "spare" if not said.spares.isdisjoint(words) else ""
 

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from policylint.catalog.directions import directed
 from policylint.catalog.kinds import load_catalog
 from policylint.catalog.weakenings import common_weaknesses
+from policylint.compare import compare, pair_sides, removed_protections
 from policylint.compare.protection.spec import weakenings
+from tests.worlds import gateway, gateway_class, route, service, simulated
 
 BUCKET, LISTS = "rateLimit.local.tokenBucket", "rules.0.to.operations.0"
 
@@ -87,3 +90,32 @@ def test_what_is_left_out_is_what_holds_by_default(
     found = told(kind, before, after)
     assert len(found) == len(expected)
     assert all(each in found[number] for number, each in enumerate(expected))
+
+
+EDGE = (gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller"), gateway(), service())
+CORS = "rules: [{backendRefs: [{name: checkout, port: 80}], filters: [{type: CORS, cors: {%s}}]}]"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("allowOrigins: ['https://a.example']", "allowOrigins: ['https://a.example', '*']", "gains *"),
+        ("allowOrigins: ['https://a.example', '*']", "allowOrigins: ['https://a.example']", ""),
+        ("allowMethods: [GET]", "allowMethods: [GET, PUT]", "gains PUT"),
+        ("allowHeaders: [x-a]", "allowHeaders: [x-a, x-b]", "gains x-b"),
+        ("allowMethods: [GET]", "allowMethods: [GET], allowCredentials: true", "goes from false to true"),
+    ],
+)
+def test_what_a_filter_lets_scripts_of_other_sites_do(before: str, after: str, expected: str) -> None:
+    was, now = ([simulated(*EDGE, route(more=CORS % said))] for said in (before, after))
+    sides = pair_sides(was, now)
+    found = removed_protections(sides, compare(sides), {"GWP304"})
+    assert [(each.severity, expected in each.message) for each in found] == [("note", True)] * bool(expected)
+
+
+def test_headers_of_scripts_are_nobody_who_is_let_in() -> None:
+    """In objects that nobody evaluates a list of what is allowed says who is let in; one of headers does not."""
+    assert [
+        each.says for each in directed("Door", {"allowHeaders": ["a"]}, {"allowHeaders": ["a", "b"]}) if each.list
+    ] == []
+    assert [each.says for each in directed("Door", {"allowed": ["a"]}, {"allowed": ["a", "b"]}) if each.list]

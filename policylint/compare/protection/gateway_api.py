@@ -62,6 +62,22 @@ _WEAKER: Mapping[str, tuple[Weakness, ...]] = {
             everybody=("*",),
             where={"cors.allowCredentials": True},
         ),
+        Weakness(
+            "rules.*.filters.*.cors.allowCredentials",
+            "scripts of other sites may use the credentials of visitors",
+            order=((False,), (True,)),
+            unset=False,
+            severity="note",
+        ),
+        *(
+            Weakness(f"rules.*.filters.*.cors.{name}", says, list="alternatives", severity="note")
+            for name, says in (
+                ("allowOrigins", "scripts of more sites may ask"),
+                ("allowMethods", "scripts of other sites may do more"),
+                ("allowHeaders", "scripts of other sites may send more"),
+                ("exposeHeaders", "scripts of other sites may see more"),
+            )
+        ),
     ),
 }
 

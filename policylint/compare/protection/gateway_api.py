@@ -86,7 +86,11 @@ def handshakes_widened(sides: Sides) -> Iterator[WeakenedWay]:
     """Yield causes with the Gateways, rules or namespaces that they open."""
     for kind, weaker in _WEAKER.items():
         for old, new in _edited(sides, kind):
+            warned: set[Pointer] = set()
             for weakening in weakenings(weaker, old.spec, new.spec):
+                if kind == "HTTPRoute" and weakening.after[:4] in warned:
+                    continue  # of a filter the worst is enough
+                warned |= {weakening.after[:4]} if weakening.weak.severity == "warning" else set()
                 if _asks_the_same(old, new, weakening.before, weakening.after):
                     continue
                 fix = f"keep `{path(weakening.after)}` as narrow as what needs it"

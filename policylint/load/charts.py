@@ -34,8 +34,7 @@ def installed(world: World, chart: str) -> Iterator[str]:
 def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
     """Yield what installs a chart, with the values that it states, and whether these are all that are set."""
     for release in world.once(_releases).get(chart, ()):
-        is_whole = not (release.spec.get("valuesFrom") or release.provisional)
-        yield release, mapping(release.spec.get("values")), is_whole
+        yield release, *given(world, release)
     for application in world.of_kind(*APPLICATION):
         for source in (application.spec.get("source"), *sequence(application.spec.get("sources"))):
             if text(mapping(source).get("chart")).rpartition("/")[2] == chart:
@@ -49,6 +48,46 @@ def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str,
             yield each, own if over is None else {**own, **_written(over.spec.get("valuesContent"))}, True
     if chart in further:
         yield further[chart], _written(further[chart].spec.get("valuesContent")), True
+
+
+def given(world: World, release: Resource) -> tuple[Mapping[str, Any], bool]:
+    """Return the values that a HelmRelease gives its chart, and whether these are all: those of ConfigMaps and Secrets
+    that stand in the tree, in their order, over them its own.
+
+    Source: fluxcd.io/flux/components/helm/helmreleases, «Values references»; render/flux reads them with their places.
+    """
+    known = world.once(_of_releases)
+    if release.key not in known:
+        known[release.key] = _laidover(world, release)
+    return known[release.key]
+
+
+def _of_releases(_: World) -> dict[ResourceKey, tuple[Mapping[str, Any], bool]]:
+    return {}
+
+
+def _laidover(world: World, release: Resource) -> tuple[Mapping[str, Any], bool]:
+    values: Mapping[str, Any] = {}
+    is_whole = not release.provisional
+    for reference in map(mapping, sequence(release.spec.get("valuesFrom"))):
+        key = ResourceKey("", text(reference.get("kind")), release.key.namespace, text(reference.get("name")))
+        held, target = world.get(key), text(reference.get("targetPath"))
+        data = mapping(held.body.get("stringData" if key.kind == "Secret" else "data")) if held is not None else {}
+        content = data.get(text(reference.get("valuesKey"), "values.yaml"))
+        if held is None or held.provisional or not isinstance(content, str) or target:
+            is_whole = False
+        else:
+            values = over(values, _written(content))
+    return over(values, mapping(release.spec.get("values"))), is_whole
+
+
+def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values over others, mappings at any depth together."""
+    merged = dict(below)
+    for name, value in above.items():
+        under = merged.get(name)
+        merged[name] = over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def _written(values: object) -> Mapping[str, Any]:

@@ -171,6 +171,42 @@ data: {bpf-lb-mode: dsr}
     assert not findings(cilium, WEB, published("web", "shop"), office())
 
 
+CILIUM = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cilium, namespace: kube-system}
+spec:
+  interval: 1h
+  chart: {spec: {chart: cilium, version: 1.18.0, sourceRef: {kind: HelmRepository, name: cilium}}}
+  valuesFrom: [VALUES]
+  values: {OWN}
+"""
+HELD = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: NAME, namespace: kube-system}
+data: {KEY: "loadBalancer: {algorithm: maglev, mode: MODE}"}
+"""
+ONE, TWO = "{kind: ConfigMap, name: one}", "{kind: ConfigMap, name: two}"
+
+
+@pytest.mark.parametrize(
+    ("references", "own", "is_hidden"),
+    [
+        (ONE, "hubble: {enabled: true}", False),
+        (ONE, "loadBalancer: {acceleration: native}", False),
+        (ONE, "loadBalancer: {mode: snat}", True),  # its own count before those of the ConfigMap
+        (f"{ONE}, {TWO}", "", True),  # the last one counts
+        (f"{TWO}, {ONE}", "", False),
+        ("{kind: ConfigMap, name: one, valuesKey: further}", "", True),
+        ("{kind: ConfigMap, name: three}", "", True),
+    ],
+)
+def test_values_that_config_maps_hold(references: str, own: str, is_hidden: bool) -> None:
+    held = HELD.replace("NAME", "one").replace("KEY", "values.yaml").replace("MODE", "dsr")
+    beside = HELD.replace("NAME", "two").replace("KEY", "values.yaml").replace("MODE", "snat")
+    release = CILIUM.replace("VALUES", references).replace("OWN", own)
+    assert bool(findings(release, held, beside, WEB, published("web", "shop"), office())) is is_hidden
+
+
 @pytest.mark.parametrize("field", ["ipBlocks", "remoteIpBlocks", "notIpBlocks"])
 def test_policies_of_gateways_by_label(field: str) -> None:
     pods = workload("ingress", "istio-system")

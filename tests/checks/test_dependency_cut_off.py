@@ -179,6 +179,15 @@ def test_a_sidecar_must_reach_its_control_plane(tmp_path: Path, around: str, rul
     assert found == ([f"NetworkPolicy ops/out keeps Deployment ops/operator {missing}"] if missing else [])
 
 
+def test_an_annotation_asks_for_no_sidecar(tmp_path: Path) -> None:
+    """The injector is asked about pods by their labels."""
+    own = OPERATOR.replace("metadata: {labels: {app: operator}}", "metadata: {labels: {app: operator}, %s}")
+    labelled = "{labels: {app: operator, sidecar.istio.io/inject: 'true'}}"
+    by_annotation = own % ("annotations: {sidecar.istio.io/inject: 'true'}", "")
+    by_label = OPERATOR.replace("{labels: {app: operator}}", labelled) % ""
+    assert [len(said(tmp_path, each, OUT % "")) for each in (by_annotation, by_label)] == [0, 1]
+
+
 AUTHORIZER = """
 apiVersion: v1
 kind: Service

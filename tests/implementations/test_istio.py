@@ -116,7 +116,9 @@ def test_a_pod_is_a_workload_unless_something_else_made_it() -> None:
         ("", "", True),  # webhooks and revisions may put it into the mesh: nothing speaks against it
         ("istio-injection: enabled", "", True),
         ("istio-injection: disabled", "", False),
-        ("istio-injection: disabled", "sidecar.istio.io/inject: 'true'", True),
+        ("istio-injection: disabled", "sidecar.istio.io/inject: 'true'", False),  # no webhook is asked
+        ("istio-injection: disabled", "istio.io/rev: canary", False),
+        ("istio-injection: 'false'", "", False),
         ("istio-injection: enabled", "sidecar.istio.io/inject: 'false'", False),
         ("istio.io/rev: canary", "", True),
         ("istio.io/dataplane-mode: ambient", "sidecar.istio.io/inject: 'false'", True),  # by ztunnel

@@ -44,6 +44,9 @@ _GATEWAY = "gateway"
 _NEVER_INJECTED = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
 """Namespaces that the injector leaves alone whatever their labels say (IgnoredNamespaces, pkg/kube/inject)."""
 
+_WANTED = frozenset({"", "true", "yes", "y", "on"})
+"""What the annotation of a pod says where it does not refuse a sidecar (injectRequired)."""
+
 _CONFIG_FIELDS = {"concurrency": "concurrency", "image": "image", "proxyMetadata": "environmentVariables"}
 """Fields of the mesh's ProxyConfig that the resource has too, under the names it gives them."""
 
@@ -278,19 +281,18 @@ def membership(
     """Return how pods are in the mesh, by their labels and those around them; None where they are kept out of it.
 
     A sidecar that is there (`istioctl kube-inject` writes it down) or is injected keeps a ztunnel from capturing them.
-    Source: injectRequired in pkg/kube/inject/inject.go; PodRedirectionEnabled and podHasSidecar in
-    cni/pkg/util/podutil.go.
+    Source: the selectors in manifests/charts/istio-control/istio-discovery/templates/mutatingwebhook.yaml, and
+    injectRequired in pkg/kube/inject/inject.go; PodRedirectionEnabled and podHasSidecar in cni/pkg/util/podutil.go.
     """
     if labels.INJECTED in annotations:
         return "sidecar"
     inject, own_mode = _inject(own, annotations), text(own.get(labels.DATAPLANE_MODE))
-    refused = inject == "false" or on_host or namespace in _NEVER_INJECTED
-    enrolled = inject == "true" or labels.REVISION in own or around.get(labels.INJECTION) == "enabled"
-    enrolled = enrolled or (labels.REVISION in around and labels.INJECTION not in around)
+    refused = inject == "false" or on_host or namespace in _NEVER_INJECTED or not _is_webhook_asked(around)
+    enrolled = inject == "true" or labels.REVISION in own or labels.INJECTION in around or labels.REVISION in around
     captured = (own_mode or text(around.get(labels.DATAPLANE_MODE))) == "ambient" and not on_host
     if captured and (refused or not enrolled):
         return "ambient"
-    if refused or (not enrolled and (around.get(labels.INJECTION) == "disabled" or own_mode == "none")):
+    if refused or (not enrolled and own_mode == "none"):
         return None
     return "sidecar" if enrolled else "maybe"
 
@@ -323,14 +325,21 @@ def is_gateway(workload: Resource) -> bool:
 
 
 def _inject(own: Mapping[str, Any], annotations: Mapping[str, Any]) -> str:
-    return text(own.get(labels.INJECT)) or text(annotations.get(labels.INJECT))
+    """Return what pods say of a sidecar. An annotation only keeps it out: what asks for one is looked for in labels."""
+    stated = text(annotations.get(labels.INJECT))
+    return text(own.get(labels.INJECT)) or ("" if stated in _WANTED else "false")
+
+
+def _is_webhook_asked(around: Mapping[str, Any]) -> bool:
+    """Tell whether the labels of a namespace leave pods to the injector: any other word keeps all of them from it."""
+    return around.get(labels.INJECTION, "enabled") == "enabled"
 
 
 def may_inject(namespace: str, world: World) -> bool:
     """Tell whether pods of a namespace may be in the mesh, as far as its name and labels say."""
     around = world.namespace_labels(namespace) or {}
     ambient = text(around.get(labels.DATAPLANE_MODE)) == "ambient"
-    return ambient or (namespace not in _NEVER_INJECTED and around.get(labels.INJECTION) != "disabled")
+    return ambient or (namespace not in _NEVER_INJECTED and _is_webhook_asked(around))
 
 
 def _revision(own: Mapping[str, Any], around: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from policylint.budget import Budget
 from policylint.documents import read
 from policylint.documents.problem import YAML_SYNTAX
 from policylint.documents.written import written
+from policylint.load.charts import over
 from policylint.model import GATEWAY_GROUP, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -121,7 +122,7 @@ def _printed(
         raise HelmError("library charts are not installable")
     given: dict[str, Any] = {}
     for layer in values:
-        given = _over(of_json(layer), given)
+        given = over(given, of_json(layer))
     for flag, pair in settings:
         _set(given, flag, pair)
     root = _with_values(_enabled(root, given, ""))
@@ -253,15 +254,6 @@ def _yaml(data: bytes, path: str) -> Any:
     if any(each.code == YAML_SYNTAX for each in reading.problems) or len(reading.documents) > 1:
         raise UncertainError(f"{path} cannot be read")
     return reading.documents[0].value if reading.documents else None
-
-
-def _over(value: dict[str, Any], by: dict[str, Any]) -> dict[str, Any]:
-    """Return a layer of values over those before it."""
-    made = dict(by)
-    for key, inner in mapping(value).items():
-        held = made.get(key)
-        made[key] = _over(inner, held) if isinstance(inner, dict) and isinstance(held, dict) else inner
-    return made
 
 
 def _set(values: dict[str, Any], flag: str, pair: str) -> None:

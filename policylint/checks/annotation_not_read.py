@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from policylint.catalog.annotations import enrolments, readers, replacing
+from policylint.checks.kit.speaking import is_spoken_of
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.kinds import INGRESS
 from policylint.model.words import count, listing
@@ -36,7 +37,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for holder in simulation.world.of_kind(GATEWAY_GROUP, kind):
             if holder.key in simulation.refused:
                 continue
-            yield from _of_ingresses(holder)
+            if holder.key not in copied:
+                yield from _of_ingresses(holder)
             for annotation in map(str, holder.annotations) if holder.key not in copied else ():
                 if readers(annotation, kind)[0] and not _is_said_above(simulation, holder, annotation):
                     unread.setdefault((annotation, kind), []).append(holder)
@@ -56,7 +58,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     field=str(annotation),
                 )
     for (annotation, _), holders in unread.items():
-        yield _for_others(annotation, holders)
+        if not is_spoken_of(simulation.world, annotation):
+            yield _for_others(annotation, holders)
 
 
 def _of_ingresses(holder: Resource) -> Iterator[Finding]:
@@ -136,7 +139,8 @@ def _enrolling(simulation: Simulation) -> Iterator[Finding]:
         for holder in simulation.world.of_kind(*kind):
             for field, other in (("annotations", "labels"), ("labels", "annotations")):
                 for name in map(str, mapping(holder.metadata.get(field))):
-                    if (finding := _unheard(holder, name, field, other)) is not None:
+                    finding = _unheard(holder, name, field, other)
+                    if finding is not None and not is_spoken_of(simulation.world, name):
                         yield finding
 
 

@@ -32,6 +32,8 @@ _API_PORTS = (443, 6443, 8443, 16443)
 """On which API servers listen, as policies see it: behind their Service, or as the Service has it."""
 _API_SERVER = Entity("kube-apiserver")
 _BINDINGS = (("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding"))
+_NOT_FOR_PODS = ("system:openshift:scc:", "system:image-puller")
+"""How roles are called whose rights others look at: which constraints hold for pods, which images nodes may pull."""
 _NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
 """Parts of paths to what a controller asks, or what requests do not wait for."""
 
@@ -97,6 +99,8 @@ def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
     found: dict[tuple[str, str], Resource] = {}
     for kind in _BINDINGS:
         for binding in simulation.world.of_kind(*kind):
+            if text(mapping(binding.body.get("roleRef")).get("name")).startswith(_NOT_FOR_PODS):
+                continue
             for subject in map(mapping, sequence(binding.body.get("subjects"))):
                 if subject.get("kind") == "ServiceAccount":
                     home = text(subject.get("namespace")) or binding.key.namespace

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.checks.kit.fixes import into_list
 from policylint.checks.kit.versions import SUPERSEDED, X_GROUP, Superseded
 from policylint.load.objects import objects_of
-from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text, value_at
 from policylint.model.fix import Change, Fix
 from policylint.model.policy_kind import Reference
 from policylint.policy.results import PolicyState
@@ -33,7 +33,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             newer = Superseded(version, name)
             if not _is_too_new(simulation, state.policy, newer):
                 yield _version(state.policy, newer)
-        yield from _fields(state)
+        yield from _fields(state, simulation)
 
 
 def _unserved(simulation: Simulation) -> Iterator[Finding]:
@@ -154,7 +154,20 @@ def _write_list(state: PolicyState, reference: Reference, steps: list[str]) -> t
     return into_list(state.policy.location("spec", *steps, key=True), steps[0], reference.deprecated)
 
 
-def _fields(state: PolicyState) -> Iterator[Finding]:
+def _lacks(simulation: Simulation, policy: Resource, path: str) -> bool:
+    """Tell whether the release in use has no field of a kind yet, as far as its schemas are there."""
+    catalog, (group, kind) = simulation.catalog, policy.key[:2]
+    releases = {**catalog.other_releases, **catalog.releases}
+    if not releases:
+        return False
+    from policylint.schema.released import as_released, is_before_all
+
+    at = tuple(step for field in ("spec", *path.split(".")) for step in ("properties", field))
+    known = as_released(group, kind, policy.version, releases) or ()
+    return is_before_all(group, kind, releases) or bool(known and all(value_at(e.schema, at) is None for e in known))
+
+
+def _fields(state: PolicyState, simulation: Simulation) -> Iterator[Finding]:
     """Yield a finding for each reference in a form that the kind has replaced."""
     for reference in state.kind.references:
         if not reference.deprecated:
@@ -163,7 +176,11 @@ def _fields(state: PolicyState) -> Iterator[Finding]:
         steps = reference.path.split(".")
         for step in steps:
             value = mapping(value).get(step)
-        if value is None or state.invalid_code == "both-forms":
+        if (
+            value is None
+            or state.invalid_code == "both-forms"
+            or _lacks(simulation, state.policy, reference.deprecated)
+        ):
             continue
         yield Finding(
             RULE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.locations import target_at, target_of
 from policylint.checks.kit.losses import drops
@@ -17,6 +17,9 @@ _MEANT = Pattern(
     r"|unprotected|no-?(?:auth[nz]?|login|oidc))(?:$|[-.]))"
 )
 """Names that say what an empty policy is for: nothing else can be done with one."""
+_WITHOUT = Pattern(r"(?:^|-)(?:no|non|without|disabled?|skip|off)-?([a-z0-9-]+)|([a-z0-9-]+?)-?(?:off|disabled?)$")
+_WORD = 4
+"""Letters in which a word of a name and a field must agree: `compression`, `retries` and `retry`."""
 _FIX = "fix: remove the policy, or set in it what should be different"
 
 
@@ -27,7 +30,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         winner, loser, fields = drop.winner, drop.loser, list(drop.fields.values())
         winners.add(winner.key)
-        is_meant = _MEANT.search(winner.key.name) is not None
+        is_meant = _MEANT.search(winner.key.name) is not None or _names(winner.key.name, drop.fields)
         yield Finding(
             RULE,
             "note" if is_meant else "warning",
@@ -49,3 +52,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 label="there is nothing but the target",
                 help=("fix: remove the policy, or set something in it",),
             )
+
+
+def _names(name: str, fields: Iterable[str]) -> bool:
+    """Tell whether a name says that it takes away just what is lost: `dozzle-no-compression`, `web-retries-off`."""
+    words = ["".join(filter(None, found.groups())).replace("-", "") for found in _WITHOUT.finditer(name)]
+    asked = [field.lower() for field in fields]
+    return bool(words) and all(any(field[:_WORD] in word for word in words) for field in asked)

@@ -21,7 +21,7 @@ from policylint.model import Finding, Resource, ResourceKey, World, mapping, seq
 from policylint.model.kinds import INGRESS
 from policylint.simulation import Simulation
 from policylint.simulation.serving import without_tls
-from policylint.topology import ListenerState
+from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated, unissued
 
@@ -67,7 +67,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         is_issued_for = is_annotated(listener.holder) and listener.node not in bare
         if is_issued_for and (why := unissued(listener.holder, listener.pointer)):
-            yield from _not_issued(listener, why)
+            yield from _not_issued(listener, why, simulation)
     yield from _ingresses(simulation)
     for holder, its_listeners in _annotated(simulation).values():
         yield from _never_issued(holder, its_listeners, simulation)
@@ -117,11 +117,16 @@ def _wildcard(host: str) -> str:
     return f"*.{host.partition('.')[2]}"
 
 
-def _not_issued(listener: ListenerState, why: str) -> Iterator[Finding]:
+def _is_made(reference: ReferenceState, simulation: Simulation) -> bool:
+    """Return whether the Secret of a certificate was seen, or something that makes it."""
+    found, wanted = reference.resolution, reference.wanted
+    return found.found or found.reason.endswith(MADE) or simulation.world.unseen.is_named(wanted)
+
+
+def _not_issued(listener: ListenerState, why: str, simulation: Simulation) -> Iterator[Finding]:
     """Yield a finding where cert-manager passes a listener over whose Secret was seen nowhere else."""
     for reference in listener.references:
-        seen = reference.resolution.found or reference.resolution.reason.endswith(MADE)
-        if reference.role == "certificate" and not seen:
+        if reference.role == "certificate" and not _is_made(reference, simulation):
             yield Finding(
                 RULE,
                 "warning",
@@ -141,14 +146,17 @@ def _annotated(simulation: Simulation) -> dict[ResourceKey, tuple[Resource, list
     for listener in listeners(simulation.topology):
         if is_annotated(listener.holder):
             holders.setdefault(listener.holder.key, (listener.holder, []))[1].append(listener)
-    return {key: each for key, each in holders.items() if any(map(_lacks_certificate, each[1]))}
+    return {
+        key: each
+        for key, each in holders.items()
+        if any(_lacks_certificate(listener, simulation) for listener in each[1])
+    }
 
 
-def _lacks_certificate(listener: ListenerState) -> bool:
+def _lacks_certificate(listener: ListenerState, simulation: Simulation) -> bool:
     """Return whether a certificate of a listener was seen nowhere, and nothing but the annotation makes it."""
     return not unissued(listener.holder, listener.pointer) and any(
-        each.role == "certificate" and not (each.resolution.found or each.resolution.reason.endswith(MADE))
-        for each in listener.references
+        each.role == "certificate" and not _is_made(each, simulation) for each in listener.references
     )
 
 

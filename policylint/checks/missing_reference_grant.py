@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.fixes import add_grant
 from policylint.checks.kit.locations import at, path
+from policylint.checks.kit.present import present
 from policylint.checks.kit.routing import describe_grant, grade, listeners, softened
 from policylint.documents import Pointer
 from policylint.model import Finding, Resource, ResourceKey
 from policylint.model.words import count
 from policylint.simulation import Simulation
-from policylint.topology import ReferenceState
+from policylint.topology import ReferenceState, RouteState
 
 RULE = "GWP405"
 _UNSEEN = "no Gateway of the route was seen, and not every controller asks for a grant"
+_UNKNOWN_MESH = "which mesh serves the route was not seen, and not every one asks for a grant"
 
 _Refused = tuple[Pointer, ResourceKey, bool]
 """The place of a reference, the object it names, and whether a grant for it may be elsewhere."""
@@ -33,12 +35,20 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             finding = _finding(simulation, state.route, refused)
             if finding.confidence == "certain" and not is_seen:
                 finding = finding._replace(confidence="assumed", ground=_UNSEEN)
+            if finding.confidence == "certain" and _is_for_an_unknown_mesh(state, simulation):
+                finding = finding._replace(severity="warning", confidence="assumed", ground=_UNKNOWN_MESH)
             yield softened(finding, simulation, gateways, "asks for a grant")
     for reference in _references(simulation):
         if not reference.granted and reference.wanted.name:
             single = (reference.pointer, reference.wanted, reference.granted is None)
             finding = _finding(simulation, reference.holder, [single])
             yield softened(finding, simulation, [reference.holder.key], "asks for a grant")
+
+
+def _is_for_an_unknown_mesh(state: RouteState, simulation: Simulation) -> bool:
+    """Return whether a route is for clients in a mesh alone, and nothing tells which one."""
+    is_inside = bool(state.parents) and all(parent.mesh for parent in state.parents)
+    return is_inside and not any(behaviour.is_mesh for behaviour in present(simulation))
 
 
 def _references(simulation: Simulation) -> Iterator[ReferenceState]:

@@ -9,6 +9,7 @@ from policylint.checks.dns_cut_off import opens_dns
 from policylint.documents import Pointer
 from policylint.model import Finding, ResourceKey, mapping, sequence, value_at
 from policylint.model.words import leading
+from policylint.network.kinds import CILIUM
 from policylint.network.rules import PolicySpec
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
@@ -35,6 +36,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 unlearnt.setdefault(key, []).append(end.key)
     for key, ends in sorted(unlearnt.items()):
         policy, pointer = places[key]
+        home = key.namespace or ends[0].namespace
+        unseen = simulation.world.unseen.reason(ResourceKey(*CILIUM[0], home, ""))
         yield Finding(
             RULE,
             "warning",
@@ -43,6 +46,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             resources=(key, *ends[:20]),
             label="addresses are learnt from answers that pass a DNS rule, and no policy of these pods has one",
             help=('fix: add a rule for port 53 of the cluster\'s DNS with `rules: {dns: [{matchPattern: "*"}]}`',),
+            confidence="assumed" if unseen else "certain",
+            ground=f"a policy that was not seen may have such a rule ({unseen})" if unseen else "",
         )
 
 

@@ -13,7 +13,7 @@ from policylint.patterns import Pattern
 _PLACEHOLDER: Final = (
     r"\$\(?\w+\)?|(?<!\{)\{[A-Z][A-Z0-9_]+\}(?!\})|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
-    r"|(?i:\b(?:[a-z0-9]{1,40}_){1,6}(?:placeholder|domain|host|hostname|namespace|name|address)\b)"
+    r"|(?i:\b(?:[a-z0-9]{1,40}_){1,6}(?:placeholder|domain|host|hostname|namespace|name|address|port)\b)"
     r"|(?i:(?:\b|_)placeholder_[a-z0-9_]{1,80})"
 )
 """What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""

@@ -220,18 +220,18 @@ class Unseen:
         return made
 
     def is_operated(self, key: ResourceKey) -> bool:
-        """Return whether only an operator that may make objects of any name can have made this one, and none has a
-        custom resource of this very name, or one that the name begins with: InferenceService `chat` is served by
-        `chat-predictor`."""
+        """Return whether only an operator that may make objects of any name can have made this one."""
+        return not self.is_named(key) and not self._reason(key, operators=False)
+
+    def is_named(self, key: ResourceKey) -> bool:
+        """Return whether an operator has a custom resource that says so, one of this very name, or one that the name
+        begins with: InferenceService `chat` is served by `chat-predictor`."""
         while self._products:
             self._unread.update(self._products.pop()())
-        if (key.group, key.kind, key.name) in self._unread:
-            return False
         words = key.name.split("-")
-        begins = ("-".join(words[:end]) for end in range(1, len(words) + 1))
-        owners = (owner for name in begins for owner in self._owners.get(name, ()))
-        namesakes = any(owner.namespace in ("", key.namespace) for owner in owners)
-        return not namesakes and key not in self._made and not self._reason(key, operators=False)
+        owners = (each for end in range(1, len(words) + 1) for each in self._owners.get("-".join(words[:end]), ()))
+        is_said = (key.group, key.kind, key.name) in self._unread or key in self._made
+        return is_said or any(owner.namespace in ("", key.namespace) for owner in owners)
 
     def likely(self, key: ResourceKey) -> str:
         """Return the reason of a source in its namespace that an object is named after, "" where there is none: release

@@ -114,6 +114,8 @@ def operated(
 def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unseen) -> None:
     """Add what an operator makes of a resource; of a kind that nobody described, what operators make as a rule."""
     key = resource.key
+    if key.group == "kyverno.io":
+        _add_generated(resource, generators)
     made = products(key.group, key.kind)
     if made is None and _is_operated(key.group, key.kind, known_groups):
         generators.add_custom(Custom(key.kind, key.namespace, key.name))
@@ -123,6 +125,18 @@ def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unse
             generators.add_made(ResourceKey(*product.kind, key.namespace, name), f"{key} makes it")
         else:
             generators.add(f"{key} makes some of these", key.namespace, kinds=frozenset({product.kind}))
+
+
+def _add_generated(policy: Resource, generators: Unseen) -> None:
+    """Add what the rules of a policy generate: of a kind, under a name that stands there or one of an expression."""
+    for rule in map(mapping, sequence(policy.spec.get("rules"))):
+        generate = mapping(rule.get("generate"))
+        for made in (generate, *map(mapping, sequence(generate.get("foreach")))):
+            name, kind = text(made.get("name")), text(made.get("kind"))
+            if kind:
+                group = text(made.get("apiVersion")).rpartition("/")[0]
+                ending = "" if is_symbolic(name) else name
+                generators.add(f"{policy.key} generates it", kinds=frozenset({(group, kind)}), ending=ending)
 
 
 def _add_unread(

@@ -332,7 +332,7 @@ def _inject(own: Mapping[str, Any], annotations: Mapping[str, Any]) -> str:
 
 def _is_webhook_asked(around: Mapping[str, Any]) -> bool:
     """Tell whether the labels of a namespace leave pods to the injector: any other word keeps all of them from it."""
-    return around.get(labels.INJECTION, "enabled") == "enabled"
+    return text(around.get(labels.INJECTION, "enabled")) == "enabled"
 
 
 def may_inject(namespace: str, world: World) -> bool:

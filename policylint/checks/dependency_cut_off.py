@@ -23,6 +23,7 @@ from policylint.network.selecting import Labels
 from policylint.network.walk import Entry
 from policylint.policy.content import ContentReference, content_references
 from policylint.policy.results import PolicyState
+from policylint.render.rights import FOR_OTHERS
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
 from policylint.topology.workloads import pod_spec
@@ -32,8 +33,6 @@ _API_PORTS = (443, 6443, 8443, 16443)
 """On which API servers listen, as policies see it: behind their Service, or as the Service has it."""
 _API_SERVER = Entity("kube-apiserver")
 _BINDINGS = (("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding"))
-_NOT_FOR_PODS = ("system:openshift:scc:", "system:image-puller")
-"""How roles are called whose rights others look at: which constraints hold for pods, which images nodes may pull."""
 _NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
 """Parts of paths to what a controller asks, or what requests do not wait for."""
 
@@ -99,7 +98,7 @@ def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
     found: dict[tuple[str, str], Resource] = {}
     for kind in _BINDINGS:
         for binding in simulation.world.of_kind(*kind):
-            if text(mapping(binding.body.get("roleRef")).get("name")).startswith(_NOT_FOR_PODS):
+            if text(mapping(binding.body.get("roleRef")).get("name")).startswith(FOR_OTHERS):
                 continue
             for subject in map(mapping, sequence(binding.body.get("subjects"))):
                 if subject.get("kind") == "ServiceAccount":

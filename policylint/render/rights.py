@@ -20,6 +20,9 @@ _OF_PEOPLE = Pattern(r".*(?:admin|edit|view|user|developer).*")
 _AGGREGATED = "rbac.authorization.k8s.io/aggregate-to-"
 _MAKES = {"referencegrants": (GATEWAY_GROUP, "ReferenceGrant")}
 """Resources that are made beside others, for which nothing else in a tree speaks."""
+FOR_OTHERS = ("system:openshift:scc:", "system:image-puller")
+"""How roles are called whose rights others look at, and pods do not use: which constraints hold for them, which images
+their nodes may pull."""
 _MOST = 300
 """Files of roles that are looked into."""
 

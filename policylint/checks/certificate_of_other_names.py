@@ -9,11 +9,14 @@ from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.certified import End, ends, names_of
 from policylint.checks.kit.locations import path
-from policylint.model import Finding, Related, Resource, is_symbolic
+from policylint.load.charts import RELEASE
+from policylint.model import Finding, Related, Resource, is_symbolic, mapping
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 
 RULE = "GWP420"
+_OTHER_NAME = ("originServerName", "noTLSVerify")
+"""Settings of tunnels (cloudflared, «Origin configuration parameters») for the certificate of what they lead to."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -24,8 +27,22 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         names = frozenset[str]().union(*(each.names for each in found))
         lacking = [host for host in dict.fromkeys(end.hosts) if not _is_for(names, host)]
-        if lacking and not any(map(is_symbolic, (*lacking, *names))):
+        if (
+            lacking
+            and not any(map(is_symbolic, (*lacking, *names)))
+            and not _is_behind_a_tunnel(simulation, end.holder)
+        ):
             yield _finding(end, lacking, names, found[0].holder)
+
+
+def _is_behind_a_tunnel(simulation: Simulation, holder: Resource) -> bool:
+    """Return whether something in front, which names an object as where it sends requests, asks for another name or for
+    none: clients see its certificate, and it does not hold the host against this one."""
+    world = simulation.world
+    settings = [mapping(each.body.get("data")) for each in world.of_kind("", "ConfigMap")]
+    settings += [mapping(each.spec.get("values")) for each in world.of_kind(*RELEASE)]
+    written = (text for text in map(str, settings) if any(word in text for word in _OTHER_NAME))
+    return any(holder.key.name in text for text in written)
 
 
 def _is_for(names: Iterable[str], host: str) -> bool:

@@ -18,16 +18,18 @@ RULE = "GWP612"
 def check(simulation: Simulation) -> Iterator[Finding]:
     ranges = simulation.hops.network.universe.facts.pods
     for _, policy in acting(simulation):
-        spared = False
+        spared = picked = False
         for rule in policy.rules if policy.key[:2] in CLUSTER else ():
             if rule.direction != "egress":
                 continue
             spared = spared or _spares_pods(rule)
+            picked = picked or _picks_pods(rule)
             for peers, below in rule.peers:
                 block = peers[0] if len(peers) == 1 else None
                 if not isinstance(block, Block) or block.family != "cluster" or not is_everything(block.cidr):
                     continue
-                if takes_pods(block.cidr, ranges) and rule.action != "Pass" and not spared:
+                is_the_rest = rule.action == "Deny" and rule.ports is None and picked
+                if takes_pods(block.cidr, ranges) and rule.action != "Pass" and not spared and not is_the_rest:
                     verb = "denies" if rule.action == "Deny" else "allows"
                     yield Finding(
                         RULE,
@@ -48,3 +50,8 @@ def _spares_pods(rule: RuleSpec) -> bool:
         for peers, _ in rule.peers
         for peer in peers
     )
+
+
+def _picks_pods(rule: RuleSpec) -> bool:
+    """Return whether a rule lets connections to some pods pass: what denies all others after it means pods, too."""
+    return rule.action != "Deny" and any(isinstance(peer, Pods) for peers, _ in rule.peers for peer in peers)

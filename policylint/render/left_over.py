@@ -50,7 +50,10 @@ def left_over(
         unbuilt: those of the clusters that were not built, which are where it hangs on them.
     """
     reached = frozenset[str]().union(*(deployed.reached for deployed in clusters.values()))
-    objects = list(_remaining(tree, reached, patches)) if clusters else []
+    switched = tuple(
+        f"{entry}/" for deployed in clusters.values() for entry in deployed.entries if _is_parted(entry, tree)
+    )
+    objects = list(_remaining(tree, reached, patches, switched)) if clusters else []
     if not any(each.group in groups for each in objects):
         return dict(clusters)
     if _is_less(objects, clusters, groups) or (unbuilt.build(clusters) and _is_less(objects, clusters, groups)):
@@ -73,10 +76,18 @@ def _is_less(objects: Iterable[Manifest], clusters: Mapping[str, Deployed], grou
     return not is_more or any(map(_may_take_in, clusters.values()))
 
 
-def _remaining(tree: Tree, reached: Collection[str], patches: frozenset[str]) -> Iterator[Manifest]:
-    """Yield the objects in files that nothing deploys."""
+def _is_parted(entry: str, tree: Tree) -> bool:
+    """Return whether a deployment begins at a directory below the top: what lies in it and is not taken in is switched
+    off, as a line of a kustomization that is commented out."""
+    return bool(entry) and tree.is_directory(entry)
+
+
+def _remaining(
+    tree: Tree, reached: Collection[str], patches: frozenset[str], switched: tuple[str, ...]
+) -> Iterator[Manifest]:
+    """Yield the objects in files that nothing deploys, but for what is switched off below some directories."""
     for path, document in tree.all_documents():
-        is_patch = document.file in patches or is_kustomization_file(document)
+        is_patch = document.file in patches or is_kustomization_file(document) or path.startswith(switched)
         if path not in reached and not is_patch and tree.is_live(path):
             yield from manifests_of([document])
 

@@ -331,13 +331,14 @@ class Tree:
             return scripts_of(self._source)
         return Scripts(lambda: self.files_below(""), self.read)
 
-    def holding(self, name: str) -> list[str]:
-        """Return the directories that hold a file of a name and have YAML in or below them, sorted."""
+    def holding(self, name: str, *, with_yaml: bool = True) -> list[str]:
+        """Return the directories that hold a file of a name, and have YAML in or below them where asked, sorted."""
         key = f"/{name}"
-        known = self._sorted.get(key)
+        known = self._sorted.get(key if with_yaml else name)
         if known is None or known[0] != len(self._known):
             places = {path.rpartition("/")[0] for path in self.files_below("") if f"/{path}".endswith(key)}
-            known = self._sorted[key] = (len(self._known), sorted(places & self._known))
+            found = sorted(places & self._known if with_yaml else places)
+            known = self._sorted[key if with_yaml else name] = (len(self._known), found)
         return known[1]
 
     def charts(self) -> list[str]:

@@ -75,10 +75,9 @@ _TEMPLATE: Final = _of(
     ),
 )
 _WORKLOAD: Final = _of(spec=_of(selector=_of(matchLabels=TEXTS), template=_TEMPLATE))
-_STORED: Final = _of(data=TEXTS, stringData=TEXTS, binaryData=TEXTS, type=_TEXT)
 _TYPES: Final[Mapping[tuple[str, str], _Schema]] = {
-    ("", "ConfigMap"): _STORED,
-    ("", "Secret"): _STORED,
+    ("", "ConfigMap"): _of(data=TEXTS, binaryData=TEXTS),
+    ("", "Secret"): _of(data=TEXTS, stringData=TEXTS, type=_TEXT),
     ("", "Pod"): _TEMPLATE,
     ("", "Service"): _of(
         spec=_of(

@@ -31,6 +31,7 @@ from policylint.outside import belongs
 from policylint.patterns import Pattern
 from policylint.render.compared import compared
 from policylint.render.in_use import Naming, may_tell
+from policylint.render.kustomize.as_read import as_listed
 from policylint.render.live import ENVIRONMENTS, NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
@@ -280,6 +281,7 @@ class ReadTree(NamedTuple):
             known=None if self.shared is None else self.shared.of_documents(self.cluster_scoped, movable),
         )
         objects = _labelled(objects if movable else self._applied_into(objects, _leaves_all), self._labels)
+        objects = as_listed(objects, documents, self.loaded)
         alone = self._lone_charts(render) if cut is None else []
         objects = [*_at_origins(objects, self.source), *(each for chart in alone for each in chart.resources)]
         objects, catalog = self._completed(objects, faults)

@@ -244,3 +244,68 @@ def test_a_port_that_is_to_be_filled_in(tmp_path: Path, port: str, expected: int
     spec = f"spec: {{parentRefs: [{{name: edge, namespace: infra}}], {rules}}}"
     own = manifest("gateway.networking.k8s.io/v1", "HTTPRoute", "web", "shop", spec)
     assert len(told(tmp_path, "GWP501", edge(), own, service("web", "shop"))) == expected
+
+
+def cluster_policy(*rules: str) -> str:
+    spec = f"{{priority: 10, subject: {{namespaces: {{}}}}, egress: [{', '.join(rules)}]}}"
+    return manifest("policy.networking.k8s.io/v1alpha1", "AdminNetworkPolicy", "out", "", f"spec: {spec}")
+
+
+TO_SHOP = "{name: shop, action: Allow, to: [{namespaces: {matchLabels: {kubernetes.io/metadata.name: shop}}}]}"
+REST = "{name: rest, action: Deny, to: [{networks: [0.0.0.0/0]}]}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ((REST,), 1),
+        ((TO_SHOP, REST), 0),  # all others are denied, pods and what is outside
+        ((TO_SHOP.replace("Allow", "Deny"), REST), 1),
+        ((REST, TO_SHOP), 1),
+        ((TO_SHOP, REST.replace("Deny", "Allow")), 1),
+        ((TO_SHOP, REST.replace("to:", "ports: [{portNumber: {protocol: TCP, port: 25}}], to:")), 1),
+    ],
+)
+def test_what_denies_the_rest_means_pods_too(tmp_path: Path, rules: tuple[str, ...], expected: int) -> None:
+    assert len(told(tmp_path, "GWP612", cluster_policy(*rules), PODS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("service_name", "setting", "expected"),
+    [
+        ("edge", "originServerName: example.net", 0),
+        ("edge", "noTLSVerify: true", 0),
+        ("edge", "connectTimeout: 30s", 1),
+        ("other", "originServerName: example.net", 1),
+    ],
+)
+def test_a_tunnel_asks_for_another_name(tmp_path: Path, service_name: str, setting: str, expected: int) -> None:
+    listeners = (
+        "[{name: https, hostname: a.example.com, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: one}]}}]"
+    )
+    made = "spec: {secretName: one, dnsNames: [example.net], issuerRef: {name: le, kind: ClusterIssuer}}"
+    certificate = manifest("cert-manager.io/v1", "Certificate", "one", "infra", made)
+    leads = f"{{service: 'https://{service_name}.infra.svc', originRequest: {{{setting}}}}}"
+    tunnel = chart("tunnel", f"{{config: {{ingress: [{leads}]}}}}")
+    assert len(told(tmp_path, "GWP420", edge(listeners=listeners), certificate, tunnel)) == expected
+
+
+LISTED = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Component\nresources: [RESOURCES]\n"
+SWITCHED = manifest(
+    "v1", "Service", "web", "shop", "spec: {ports: [{port: 80}]}", more="annotations: {example.com/on: true}"
+)
+SAYS = manifest(
+    "apps/v1",
+    "Deployment",
+    "web",
+    "shop",
+    "spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: "
+    "[{name: web, image: 'example.com/web:1', env: [{name: TLS, value: yes}]}]}}}",
+)
+
+
+@pytest.mark.parametrize(("listed", "expected"), [("all.yaml", 0), ("other.yaml", 2)])
+def test_what_a_kustomization_lists_is_applied_as_it_writes_it(tmp_path: Path, listed: str, expected: int) -> None:
+    """It writes annotations as texts, and `yes` is one to it, whoever builds it."""
+    (tmp_path / "kustomization.yaml").write_text(LISTED.replace("RESOURCES", listed))
+    assert len(told(tmp_path, "GWP505", SWITCHED, SAYS)) == expected

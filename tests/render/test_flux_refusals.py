@@ -100,6 +100,19 @@ def test_what_is_there_and_not_fetched_is_said_to_be(tmp_path: Path, entry: str,
     assert ("does not exist" in note.message) is not is_there
 
 
+def test_a_file_of_patterns_beside_pictures_takes_them_in_again(tmp_path: Path) -> None:
+    """Each directory may have one, whether or not there is YAML in it."""
+    entry = "configMapGenerator: [{name: icons, files: [assets/logo.png]}]"
+    files = tree(kustomization=f"resources: [route.yaml]\n{entry}\n") | {"apps/assets/logo.png": "x"}
+
+    def lacks(more: dict[str, str]) -> bool:
+        notes = workspace(tmp_path / str(len(more)), {**files, **more}).simulations[0].world.notes
+        return any(note.code == "missing-file" for note in notes)
+
+    assert lacks({})
+    assert not lacks({"apps/assets/.sourceignore": "!logo.png\n"})
+
+
 COMMENTS = "# resources:\n#   - route.yaml\n---\n# later\n"
 
 

@@ -75,6 +75,20 @@ def test_a_few_that_nothing_deploys_are_switched_off(tmp_path: Path, deployer: d
     assert bool(found.simulations[0].world.orphans) is not is_project
 
 
+@pytest.mark.parametrize("place", ["apps/demo/later", "apps/demonstration", "others"])
+def test_what_is_left_below_a_deployed_directory_is_switched_off(tmp_path: Path, place: str) -> None:
+    """The kustomization of the directory has lines that are commented out: nobody else applies them."""
+    inside = f"{place}/".startswith("apps/demo/")
+    files = {
+        **DEMO,
+        "apps/demo/kustomization.yaml": KUSTOMIZATION + "resources: [route.yaml]\n",
+        f"{place}/kustomization.yaml": KUSTOMIZATION + "resources: [a.yaml, b.yaml, c.yaml]\n",
+        **{f"{place}/{name}.yaml": route(name) for name in "abc"},
+    }
+    found = deployed(workspace(tmp_path, files))
+    assert bool(set(routes(*"abc")) & {each for environment in found.values() for each in environment}) is not inside
+
+
 def test_what_makes_the_same_objects_is_another_environment(tmp_path: Path) -> None:
     """The Application deploys the base, people apply their own variant of it."""
     files = {

@@ -198,3 +198,18 @@ def test_a_version_that_the_crd_of_the_tree_does_not_have(definitions: list[str]
     assert [each.location.pointer for each in found] == ([] if takes else [("apiVersion",)])
     (state,) = simulation.policies.values()
     assert (state.verdict == "Invalid") != takes
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "expected"),
+    [
+        ("ConfigMap", "stringData", 0),
+        ("ConfigMap", "data", 1),
+        ("Secret", "stringData", 1),
+        ("Secret", "binaryData", 0),
+    ],
+)
+def test_texts_are_wanted_in_fields_that_there_are(kind: str, field: str, expected: int) -> None:
+    """Of a field that a kind does not have nobody asks what it holds."""
+    stored = manifest("v1", kind, "settings", "shop", f"{field}: {{ALLOW: true}}")
+    assert len(list(run(simulated(CLASS, gateway(), stored), select={"GWP501", "GWP505"}))) == expected

@@ -116,8 +116,8 @@ def artifact(tree: Tree, prefix: str, ignore: str) -> Artifact:
 
 
 def _of_files(tree: Tree, prefix: str) -> Iterator[IgnorePattern]:
-    """Yield the patterns of the `.sourceignore` files of a directory with YAML and of those below it."""
-    for directory in tree.holding(IGNORE_FILE):
+    """Yield the patterns of the `.sourceignore` files of a directory and of those below it."""
+    for directory in tree.holding(IGNORE_FILE, with_yaml=False):
         if prefix and directory != prefix and not directory.startswith(f"{prefix}/"):
             continue
         written = tree.read(inside(directory, IGNORE_FILE))

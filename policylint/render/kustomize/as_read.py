@@ -13,9 +13,13 @@ from typing import Any
 from policylint.documents import Document, Pointer
 from policylint.documents.tokens import token_at
 from policylint.load.facts import WORDS
-from policylint.model import mapping
+from policylint.load.objects import is_kustomization_file, joined
+from policylint.load.reading import Loaded
+from policylint.model import Resource, mapping
+from policylint.model import texts as texts_of
 from policylint.render.provenance import Manifest, manifests_of
 from policylint.render.tree import Tree
+from policylint.sources import SourceError
 
 
 def as_read(documents: Sequence[Document], path: str, tree: Tree) -> list[Manifest]:
@@ -27,11 +31,58 @@ def as_read(documents: Sequence[Document], path: str, tree: Tree) -> list[Manife
         document = manifest.origin.document
         if text and isinstance(document, Document):
             manifest.body = _with_words(manifest.body, manifest.origin.pointer, document, text)
-        annotations = mapping(manifest.metadata.get("annotations"))
-        if any(isinstance(value, (bool, int, float)) for value in annotations.values()):
-            told = {name: _as_text(value) for name, value in annotations.items()}
-            manifest.body = {**manifest.body, "metadata": {**manifest.metadata, "annotations": told}}
+        manifest.body = _with_texts(manifest.body)
     return manifests
+
+
+def as_listed(resources: Sequence[Resource], documents: Sequence[Document], loaded: Loaded) -> list[Resource]:
+    """Return objects that nobody was seen to build: those in files that a kustomization lists are applied as it writes
+    them, whoever does so."""
+    listed = _listed(documents) if loaded.places else set()
+    if not listed:
+        return list(resources)
+    texts: dict[str, str] = {}
+    found = []
+    for resource in resources:
+        body, file = resource.body, resource.document.file
+        if file in listed and resource.sources is None:
+            document = resource.document
+            if file in loaded.with_words and isinstance(document, Document):
+                if file not in texts:
+                    texts[file] = _text_of(file, loaded)
+                body = _with_words(body, resource.root, document, texts[file])
+            body = _with_texts(body)
+        found.append(resource if body is resource.body else resource.replaced(body=body))
+    return found
+
+
+def _listed(documents: Sequence[Document]) -> set[str]:
+    """Return the files that kustomizations list, as shown."""
+    return {
+        joined(document.file.rpartition("/")[0], entry)
+        for document in documents
+        if is_kustomization_file(document)
+        for entry in texts_of(mapping(document.value).get("resources"))
+        if entry.endswith((".yaml", ".yml")) and "://" not in entry
+    }
+
+
+def _text_of(file: str, loaded: Loaded) -> str:
+    found = next((each for each in loaded.files if each.path == file), None)
+    try:
+        return "" if found is None else found.read().decode("utf-8", "replace")
+    except SourceError:
+        return ""
+
+
+def _with_texts(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with texts for annotations."""
+    metadata = mapping(body.get("metadata"))
+    annotations = mapping(metadata.get("annotations"))
+    if not any(isinstance(value, (bool, int, float)) for value in annotations.values()):
+        return body
+    told = {name: _as_text(value) for name, value in annotations.items()}
+    return {**body, "metadata": {**metadata, "annotations": told}}
 
 
 def _as_text(value: Any) -> Any:

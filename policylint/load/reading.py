@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from policylint.catalog.content import Edited, ReadSet
 from policylint.documents import ALIAS_BOMB, ENCRYPTED, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
-from policylint.documents.problem import TEMPLATE_BELOW
+from policylint.documents.problem import DUPLICATE_KEY, TEMPLATE_BELOW
 from policylint.load.facts import Facts, is_kustomization_path
 from policylint.load.objects import places_objects
 from policylint.load.shared_facts import FactsReader, SharedFacts
@@ -161,6 +161,7 @@ def load(
                 of_file = [each for each in of_file if each.message != TEMPLATE_BELOW]
             elif facts.templated:
                 templates.append(file.path)
+                of_file = [each for each in of_file if each.code != DUPLICATE_KEY]  # one key in each of two branches
             cluster_scoped |= facts.cluster_scoped
             referred |= facts.referred
             unread += [(file, document, facts) for document in facts.unread]

@@ -309,3 +309,10 @@ def test_what_a_kustomization_lists_is_applied_as_it_writes_it(tmp_path: Path, l
     """It writes annotations as texts, and `yes` is one to it, whoever builds it."""
     (tmp_path / "kustomization.yaml").write_text(LISTED.replace("RESOURCES", listed))
     assert len(told(tmp_path, "GWP505", SWITCHED, SAYS)) == expected
+
+
+@pytest.mark.parametrize(("line", "expected"), [("#@ if name == 'a':", 0), ("# by name", 1)])
+def test_a_key_in_each_branch_of_a_template(tmp_path: Path, line: str, expected: int) -> None:
+    """Of the branches of ytt one is left."""
+    own = shop("ANNOTATIONS").replace("{ANNOTATIONS}", "{one: a,\n  " + line + "\n  one: b}")
+    assert len(told(tmp_path, "GWP504", edge(), own, service("web", "shop"))) == expected

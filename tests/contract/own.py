@@ -1106,6 +1106,7 @@ def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
 
 
 BEHIND = (ROUTE, SERVICE, deployment(), labelled("shop"), labelled("infra"))
+DELETING = route(more=f"rules: [{{matches: [{{method: DELETE}}], {TO_CHECKOUT[9:-2]}}}]")
 TO_BACKEND_TLS = policy(
     "gateway.networking.k8s.io/v1",
     "BackendTLSPolicy",
@@ -1167,6 +1168,31 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*ISTIO, INJECTED),
         (*ISTIO, INJECTED, authorization("any", "", "'${TEAM}'")),
     ),
+    **{
+        f"scripts of other sites may send requests: {what}": (
+            (
+                ENVOY_GATEWAY,
+                EDGE,
+                DELETING,
+                SERVICE,
+                policy(*SECURITY, "asks", "HTTPRoute/checkout", "csrf: {}", "shop"),
+            ),
+            after,
+        )
+        for what, after in (
+            ("the policy is gone", (ENVOY_GATEWAY, EDGE, DELETING, SERVICE)),
+            (
+                "the controller is another one",
+                (
+                    KGATEWAY,
+                    EDGE,
+                    DELETING,
+                    SERVICE,
+                    policy(*SECURITY, "asks", "HTTPRoute/checkout", "csrf: {}", "shop"),
+                ),
+            ),
+        )
+    },
     "another network policy that may keep clients from proxies of which nobody knows where they run": tuple(
         (
             gateway_class("any", "example.net/gateway-controller"),

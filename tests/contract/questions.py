@@ -1431,12 +1431,24 @@ def _how_bad_by_traces(change: Change) -> Answers:
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
         anonymous = anonymous and change.new_texts.isdisjoint(value for _, value in request.headers)
         anonymous = anonymous and entry.gateway not in change.sides.after.topology.unseen
-        anonymous = anonymous and _still_there(change, was)
+        anonymous = anonymous and _still_there(change, was) and not _is_of_sites(was)
         if anonymous and _lets_in(was, now) and not _only_clients_differ(change, was):
             asked = [request._replace(address=address) for address in ADDRESSES]
             if sum(_lets_in(before.trace(each), after.trace(each)) for each in asked) > 1:
                 return {"the change": "error"}
     return {}
+
+
+def _is_of_sites(trace: Trace) -> bool:
+    """Return whether settings that protect without asking who comes turned a request away, and nothing else did: from
+    scripts of other sites, whose visitors are let in."""
+    denials = [each for each in trace.judged if each.decision.answer == "denied"]
+    return bool(denials) and all(
+        each.met is not None
+        and str(next(iter(each.decision.pointer), ""))
+        in {path.partition(".")[0] for path in each.met.group.kind.settings.protection}
+        for each in denials
+    )
 
 
 def _severity_of_rows(change: Change) -> Answers:

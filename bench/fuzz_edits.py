@@ -303,7 +303,7 @@ def in_force() -> Forces:
                 found.policies[place] = bool(asking & owned)
                 found.written[place] = state.policy.spec
         for policy in network_policies(simulation):
-            if not (policy.isolates or any(rule.action != "Allow" or rule.http for rule in policy.rules)):
+            if not (policy.isolates or any(rule.action != "Allow" or rule.calls is not None for rule in policy.rules)):
                 continue
             found.network.add((name, str(policy.key)))
             found.policies[name, str(policy.key)] = False

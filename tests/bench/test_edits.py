@@ -107,7 +107,7 @@ def test_a_document_goes_or_says_something_else(tmp_path: Path) -> None:
     assert made["gone"] == {"login.yaml": "", "kustomization.yaml": "resources:\n  - all.yaml\n"}
     assert "name: shopx" in made["a target"]["login.yaml"]
     assert "basicAuth" not in made["no basicAuth"]["login.yaml"]
-    assert made.keys() == {"gone", "a target", "no basicAuth", "no targetRefs"}
+    assert made.keys() == {"gone", "a target", "a value", "an entry", "no basicAuth", "no targetRefs"}
 
 
 def test_a_list_of_targets_without_names_is_edited_at_once(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_list_of_targets_without_names_is_edited_at_once(tmp_path: Path) -> No
     )
     text = f"apiVersion: v1\nkind: SecurityPolicy\nmetadata: {{name: a}}\nmetadata:\nspec:\n  targetRefs:\n{selected}\n"
     (place / "login.yaml").write_text(text, encoding="utf-8")
-    assert script(EDITED, str(place))[1].keys() == {"gone", "no targetRefs"}
+    assert script(EDITED, str(place))[1].keys() == {"gone", "a value", "an entry", "no targetRefs"}
 
 
 def test_what_diff_says_of_a_login_that_goes_is_no_silence(tmp_path: Path) -> None:

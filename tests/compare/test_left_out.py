@@ -119,3 +119,17 @@ def test_headers_of_scripts_are_nobody_who_is_let_in() -> None:
         each.says for each in directed("Door", {"allowHeaders": ["a"]}, {"allowHeaders": ["a", "b"]}) if each.list
     ] == []
     assert [each.says for each in directed("Door", {"allowed": ["a"]}, {"allowed": ["a", "b"]}) if each.list]
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "severity"),
+    [
+        ("tls.maxVersion", "1.3", "1.2", "note"),
+        ("servers.0.tls.maxProtocolVersion", "TLSV1_3", "TLSV1_1", "warning"),
+        ("backend.ai.promptGuard.request.0.regex.builtins", ["Ssn", "Email"], ["Ssn"], "warning"),
+        ("backend.ai.promptGuard.request.0.regex.matches", ["a", "b"], ["a"], "note"),
+    ],
+)
+def test_a_later_word_does_not_soften_an_earlier_one(path: str, before: Any, after: Any, severity: str) -> None:
+    was, now = nested(path, before), nested(path, after)
+    assert [each.weak.severity for each in weakenings(common_weaknesses("Door", was, now), was, now)] == [severity]

@@ -12,16 +12,17 @@ from policylint.doors import is_inside, proxies, with_doors
 from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.implementations.generic import Traffic
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
-from policylint.model.kinds import WAYS_IN
+from policylint.model.kinds import INGRESS, WAYS_IN
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
-from policylint.topology import whole
+from policylint.topology import RouteState, Topology, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import container_port
 
 RULE = "GWP313"
 _OF_TOKENS = ("requestPrincipals", "notRequestPrincipals", "request.auth.", "when request.auth")
+_ENCRYPTING = "PeerAuthentication"
 _FEW, _MANY = 2**8, 2**24
 """Addresses of a block: fewer than pods of a cluster have between them, and more than any network outside."""
 
@@ -76,14 +77,47 @@ def _outside(
         for service in services if gateways else ():
             for workload in simulation.acting.workloads(service.key):
                 hop, calls = Checkpoint((whole(workload.key),), workload), list(_calls(service, workload, gateways[0]))
-                answers = [mesh.admit(call, hop, groups, simulation.world) for mesh, groups in asked for call in calls]
-                denied = next((each for each in answers if each is not None and each.answer == "denied"), None)
+                answers = [
+                    [mesh.admit(call, hop, groups, simulation.world) for mesh, groups in asked] for call in calls
+                ]
+                refusals = [
+                    next((each for each in decisions if each is not None and each.answer == "denied"), None)
+                    for decisions in answers
+                ]
+                denied = next(filter(None, refusals), None)
                 by = None if denied is None else denied.by
                 if denied is None or by is None or by.key in told or denied.nearest or denied.because:
                     continue
                 if _is_default(simulation, by):
                     told.add(by.key)
                     yield _by_default(denied, by, service, workload, gateways[0])
+                elif by.key.kind == _ENCRYPTING and all(refusals) and _has_no_pods(topology, route, gateways[0]):
+                    told.add(by.key)
+                    yield _in_plain_text(denied, by, service, workload, gateways[0])
+
+
+def _has_no_pods(topology: Topology, route: RouteState, sender: Resource) -> bool:
+    """Return whether what sends the requests of an Ingress on is outside of the cluster, and of every mesh."""
+    if route.route.key[:2] != INGRESS:
+        return False
+    from policylint.doors.vendors import vendor_of
+
+    state = topology.gateway(sender.key)
+    return state is not None and vendor_of(state.controller, sender.key.name, route.route).is_outside
+
+
+def _in_plain_text(denied: Decision, by: Resource, service: Resource, workload: Resource, sender: Resource) -> Finding:
+    """Return the finding about pods that take certificates of the mesh alone, from who has none."""
+    return Finding(
+        RULE,
+        "warning",
+        f"{by.key} rejects every request that reaches {service.key} through {sender.key}",
+        by.location(*denied.pointer),
+        resources=(by.key, service.key, workload.key, sender.key),
+        label=f"at the pods, {denied.why}, and what sends these requests is outside of the cluster",
+        related=(Related("it forwards the requests", sender.name_location),),
+        help=("fix: let the port take plain text (`portLevelMtls`), or send requests by a Gateway of the mesh",),
+    )
 
 
 def _is_default(simulation: Simulation, by: Resource) -> bool:

@@ -209,7 +209,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP417": RuleEntry("name_without_record", any_route),
     "GWP418": RuleEntry("path_without_fallback", any_gateway),
     "GWP419": RuleEntry("shared_certificate", either(any_gateway, has("Gateway", "HTTPProxy"))),
-    "GWP420": RuleEntry("certificate_of_other_names", either(any_gateway, has("Gateway", "HTTPProxy", "Ingress"))),
+    "GWP420": RuleEntry(
+        "certificate_of_other_names", either(any_gateway, has("Gateway", "HTTPProxy", "Ingress", "VirtualServer"))
+    ),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),
     "GWP503": RuleEntry("duplicate_resource", lambda simulation: bool(simulation.world.duplicates)),

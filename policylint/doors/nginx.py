@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes
-from policylint.doors.nginx_faults import SERVER, fault_of_server
+from policylint.doors.nginx_faults import fault_of_server
 from policylint.doors.nginx_policies import GROUP
+from policylint.doors.peculiar import SERVER
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import INGRESS

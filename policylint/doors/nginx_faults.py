@@ -14,7 +14,7 @@ from policylint.doors.nginx_policies import GROUP
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
-SERVER, ROUTE = (GROUP, "VirtualServer"), (GROUP, "VirtualServerRoute")
+ROUTE = (GROUP, "VirtualServerRoute")
 _MODIFIERS = ("~*", "~", "^~", "=")
 _CALLED = ("action", "splits", "route", "routeSelector")
 

@@ -18,7 +18,6 @@ from policylint.doors.failing import FAILS, Backends, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
-    SERVER,
     LocationPath,
     begins,
     child_key,
@@ -29,6 +28,7 @@ from policylint.doors.nginx_faults import (
     upstream_of,
 )
 from policylint.doors.nginx_policies import GROUP, KIND, PolicyDemands, asked, closed, fault_of_secret
+from policylint.doors.peculiar import SERVER
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN

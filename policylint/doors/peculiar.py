@@ -45,6 +45,8 @@ TLS_ENDS = (OWN_GATEWAY, ("projectcontour.io", "HTTPProxy"))
 BY_HOST = ("traefik.io", "TLSOption")
 """A kind whose objects hold for hosts, whichever of the routes for these names them."""
 
+SERVER = ("k8s.nginx.org", "VirtualServer")
+"""A kind whose objects have one host, and one certificate for it."""
 BY_PRIORITY = ("traefik.io", "IngressRoute")
 """A kind whose rules come in an order of numbers, which may be equal."""
 

@@ -109,6 +109,11 @@ class Vendor:
         return [each.strip().upper() for each in self.value(ingress, name).split(",") if each.strip()] if name else []
 
     @property
+    def pools(self) -> str:
+        """Among which certificates the name asked for chooses: `all`, those of an `ingress`; "" where it has one."""
+        return text(self._entry.get("pools"))
+
+    @property
     def stripping(self) -> str:
         """Which annotation takes the path that a rule has off before requests are sent on; "" where none does."""
         return text(self._entry.get("stripping"))

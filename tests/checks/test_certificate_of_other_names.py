@@ -164,6 +164,29 @@ PODS = manifest(
 )
 
 
+SERVING = manifest(
+    "k8s.nginx.org/v1", "VirtualServer", "web", "infra", "spec: {host: shop.example.com, tls: {secret: site}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("of_class", "is_told"),
+    [
+        ("nginx", True),
+        ("kong", True),
+        ("traefik", False),  # the name that a client asks for chooses among the certificates of all objects
+        ("alb", False),  # which reads no Secret
+        ("other", False),  # nobody knows what it shows
+        ("gce", False),  # the other one of the Ingress is for it
+    ],
+)
+def test_who_shows_the_certificates_of_an_ingress(of_class: str, is_told: bool) -> None:
+    blocks = "tls: [{hosts: [shop.example.com], secretName: site}, {hosts: [www.example.com], secretName: more}]"
+    made = ingress(namespace="infra", of_class=of_class, more=blocks)
+    found = told(made, certificate("www.example.com"), certificate("'*.example.com'", "more"))
+    assert bool(found) is is_told
+
+
 @pytest.mark.parametrize(
     ("manifests", "home", "is_told"),
     [
@@ -171,6 +194,8 @@ PODS = manifest(
         ((DELEGATED,), "certs", True),
         ((DELEGATED,), "infra", False),
         ((INGRESS,), "infra", True),
+        ((SERVING,), "infra", True),
+        ((SERVING.replace("secret: site", "secret: site, cert-manager: {issuer: x}"),), "infra", False),
         ((BARE,), "infra", True),
         ((ISSUED,), "infra", False),
         ((SERVER, PODS), "infra", True),

@@ -12,7 +12,7 @@ from policylint.checks.kit.challenges import CERTIFICATES
 from policylint.checks.kit.routing import listeners
 from policylint.checks.kit.x509 import names_in
 from policylint.documents import Pointer
-from policylint.doors.peculiar import TLS_ENDS, proxies
+from policylint.doors.peculiar import SERVER, TLS_ENDS, proxies
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.namedtuple import NamedTuple
@@ -68,16 +68,22 @@ def ends(simulation: Simulation) -> Iterator[End]:
     """Yield where TLS ends with certificates of Secrets, for hosts that are known."""
     world = simulation.world
     yield from _at_listeners(simulation)
-    for ingress in world.of_kind(*INGRESS):
-        if any(ingress.annotations.get(each) for each in (*CERT_MANAGER, "kubernetes.io/tls-acme")):
-            continue  # the names are those of `tls`
+    for ingress, pools in _ingresses(world):
+        named = [text(mapping(block).get("secretName")) for block in sequence(ingress.spec.get("tls"))]
         for number, block in enumerate(map(mapping, sequence(ingress.spec.get("tls")))):
             name = text(block.get("secretName"))
             rules = [text(mapping(rule).get("host")) for rule in sequence(ingress.spec.get("rules"))]
             hosts = _written(texts(block.get("hosts")) or rules)
             if name and hosts:
-                secret = ResourceKey("", "Secret", ingress.key.namespace, name)
-                yield End(str(ingress.key), ingress, ("spec", "tls", number, "secretName"), hosts, [secret])
+                shown = filter(None, named) if pools else [name]
+                secrets = [ResourceKey("", "Secret", ingress.key.namespace, each) for each in shown]
+                yield End(str(ingress.key), ingress, ("spec", "tls", number, "secretName"), hosts, secrets)
+    for server in world.of_kind(*SERVER):
+        tls, hosts = mapping(server.spec.get("tls")), _written([text(server.spec.get("host"))])
+        name = "" if tls.get("cert-manager") else text(tls.get("secret"))
+        if name and hosts:
+            secret = ResourceKey("", "Secret", server.key.namespace, name)
+            yield End(str(server.key), server, ("spec", "tls", "secret"), hosts, [secret])
     for proxy in world.of_kind(*_VIRTUAL_HOST):
         host = mapping(proxy.spec.get("virtualhost"))
         namespace, _, name = text(mapping(host.get("tls")).get("secretName")).rpartition("/")
@@ -87,6 +93,19 @@ def ends(simulation: Simulation) -> Iterator[End]:
             yield End(str(proxy.key), proxy, ("spec", "virtualhost", "tls", "secretName"), hosts, [secret])
     for gateway in world.of_kind(*_OWN_GATEWAY):
         yield from _at_servers(world, gateway)
+
+
+def _ingresses(world: World) -> Iterator[tuple[Resource, bool]]:
+    """Yield the Ingresses whose controllers are known to show the certificates that they name for their hosts, with
+    whether those of all blocks of one are shown alike; not those of which cert-manager takes the names from `tls`."""
+    if not world.of_kind(*INGRESS):
+        return
+    from policylint.doors.annotations import served
+
+    for ingress, vendor, _ in served(world):
+        issued = any(ingress.annotations.get(each) for each in (*CERT_MANAGER, "kubernetes.io/tls-acme"))
+        if vendor.name and vendor.pools != "all" and not issued:
+            yield ingress, vendor.pools == "ingress"
 
 
 def _at_servers(world: World, gateway: Resource) -> Iterator[End]:

@@ -16,7 +16,7 @@ from policylint.checks.kit.one_of_a_sort import Displaced, displaced
 from policylint.checks.kit.present import present, routes_served
 from policylint.checks.kit.waiting import EndedEarly, cuts
 from policylint.documents import Pointer
-from policylint.doors.peculiar import BY_HOST, BY_PRIORITY, LISTING
+from policylint.doors.peculiar import BY_CONSUMER, BY_HOST, BY_PRIORITY, LISTING
 from policylint.implementations import implementation
 from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
@@ -45,6 +45,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _underscored(simulation)
     yield from _labelled_otherwise(simulation)
     yield from _displaced(simulation)
+    yield from _of_anybody(simulation)
     if any(simulation.world.of_kind(*kind) for kind in LISTING):
         yield from _against_proxies(simulation)
         yield from _unasking(simulation)
@@ -99,6 +100,26 @@ def _displaced(simulation: Simulation) -> Iterator[Finding]:
             label=f"{first.by} does in its place: of one sort the route's alone acts, and the two are not merged",
             help=("fix: write what both are to do into the one that the route names",),
             field=path(place),
+        )
+
+
+def _of_anybody(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the logins that look as if they were for some clients, and take what all of them bring."""
+    if not any(simulation.world.of_kind(*kind) for kind in BY_CONSUMER):
+        return
+    from policylint.doors.kong_groups import anybody
+
+    for plugin, other, consumers in anybody(simulation.world):
+        yield Finding(
+            RULE,
+            "note",
+            f"{plugin.key} lets in whoever has a credential of any consumer: "
+            f"{listing([each.key.name for each in consumers], most=3)}",
+            plugin.location("plugin"),
+            resources=(plugin.key, other.key),
+            label=f"credentials belong to the whole gateway, and {other.key} takes the same ones",
+            help=("fix: add an `acl` that allows a group, and put those consumers into it who are meant",),
+            field="plugin",
         )
 
 

@@ -8,8 +8,10 @@ Secret labelled `konghq.com/credential: acl` among its credentials.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
+from policylint.doors.named import entries
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts
 from policylint.model.policy_kind import Clients
@@ -23,6 +25,8 @@ _BRINGING = frozenset(
     {"openid-connect", "ldap-auth", "ldap-auth-advanced", "saml", "oauth2-introspection", "jwt-signer"}
 )
 """Plugins that may say which groups a client is in."""
+_OF_CREDENTIALS = frozenset({"key-auth", "key-auth-enc", "basic-auth", "hmac-auth", "jwt"})
+_NAMING = "konghq.com/plugins"
 _SORT = "konghq.com/credential"
 _OLDER = "kongCredType"
 
@@ -65,6 +69,40 @@ def anonymous_nobody(world: World) -> Iterator[DeadEnd]:
         about = tuple(each.key for each in consumers if name in (each.key.name, each.body.get("custom_id")))
         then = "requests without a login are answered with 500"
         yield DeadEnd(plugin, ("config", "anonymous"), does, fix, about[:1], ground, then)
+
+
+def anybody(world: World) -> Iterator[tuple[Resource, Resource, list[Resource]]]:
+    """Yield the logins that take the credentials of all consumers, where another one alike is there as if for others:
+    the plugin, that one, and the consumers.
+
+    Source: Kong/kubernetes-ingress-controller#5898: credentials are of the whole gateway, whatever a plugin is called.
+    """
+    consumers = [each for each in world.of_kind(_GROUP, "KongConsumer") if each.body.get("credentials")]
+    alike: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+    for plugin in (each for kind in _PLUGINS for each in world.of_kind(*kind)) if len(consumers) > 1 else ():
+        sort = text(plugin.body.get("plugin"))
+        if sort in _OF_CREDENTIALS:
+            alike[sort, repr(plugin.body.get("config"))].append(plugin)
+    several = [plugins for plugins in alike.values() if len(plugins) > 1]
+    naming = [each for each in world.resources.values() if _NAMING in each.annotations] if several else []
+    for plugins in several:
+        for plugin, other in zip(plugins, (*plugins[1:], plugins[0]), strict=True):
+            named = [entries(each.annotations[_NAMING]) for each in naming if _may_name(each, plugin)]
+            with_it = [names for names in named if plugin.key.name in names]
+            if with_it and not all(_limits(world, plugin.key.namespace, names) for names in with_it):
+                yield plugin, other, consumers
+
+
+def _may_name(holder: Resource, plugin: Resource) -> bool:
+    return holder.key.kind != "KongConsumer" and plugin.key.namespace in ("", holder.key.namespace)
+
+
+def _limits(world: World, namespace: str, names: list[str]) -> bool:
+    """Return whether one of some plugins says which consumers are let in."""
+    keys = (
+        ResourceKey(*kind, home, name) for name in names for kind, home in zip(_PLUGINS, (namespace, ""), strict=True)
+    )
+    return any(each is not None and each.body.get("plugin") == "acl" for each in map(world.get, keys))
 
 
 def _groups(world: World, consumers: list[Resource] | tuple[Resource, ...]) -> tuple[set[str], str]:

@@ -47,6 +47,8 @@ BY_HOST = ("traefik.io", "TLSOption")
 
 SERVER = ("k8s.nginx.org", "VirtualServer")
 """A kind whose objects have one host, and one certificate for it."""
+BY_CONSUMER = (("configuration.konghq.com", "KongPlugin"), ("configuration.konghq.com", "KongClusterPlugin"))
+"""Kinds whose objects let in consumers, by what these bring."""
 BY_PRIORITY = ("traefik.io", "IngressRoute")
 """A kind whose rules come in an order of numbers, which may be equal."""
 

@@ -215,6 +215,34 @@ def test_names_of_a_certificate_that_leave_its_host_out(tmp_path: Path, names: s
     assert ("GWP526" in rules(lint(tmp_path, *WORLD, tls))) == told
 
 
+@pytest.mark.parametrize(
+    ("issuer", "audiences", "told"),
+    [
+        ("https://accounts.google.com", "", True),
+        ("https://token.actions.githubusercontent.com", "audiences: [], ", True),
+        ("https://accounts.google.com", "audiences: [shop], ", False),
+        ("https://id.example.com", "", False),
+    ],
+)
+def test_issuers_of_tokens_for_anybody(tmp_path: Path, issuer: str, audiences: str, told: bool) -> None:
+    provider = f"{audiences}issuer: '{issuer}', remoteJWKS: {{uri: 'https://id.example.com/keys'}}"
+    one = policy(
+        "SecurityPolicy", "login", "kind: HTTPRoute, name: checkout", f"jwt: {{providers: [{{name: a, {provider}}}]}}"
+    )
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, one))) is told
+    rule = f"{audiences}issuer: '{issuer}', jwksUri: 'https://id.example.com/keys'"
+    other = worlds.manifest(
+        "security.istio.io/v1", "RequestAuthentication", "tokens", "shop", f"spec: {{jwtRules: [{{{rule}}}]}}"
+    )
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, other))) is told
+
+
+BACKEND = """
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: BackendConfigPolicy
+metadata: {name: tls, namespace: shop}
+spec: {targetRefs: [{group: "", kind: Service, name: checkout}], tls: {%s}}
+"""
 ORIGIN = """
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: Backend
@@ -246,6 +274,10 @@ def test_names_that_no_public_authority_certifies(tmp_path: Path, name: str, tol
     assert "GWP526" not in rules(lint(tmp_path, *WORLD, verified(own)))
     assert ("GWP526" in rules(lint(tmp_path, *WORLD, ORIGIN % f"{system}, sni: {name}"))) is told
     assert "GWP526" not in rules(lint(tmp_path, *WORLD, ORIGIN % f"{system}, sni: {name}, insecureSkipVerify: true"))
+    settings = f"{system}, verifySubjectAltNames: [{name}%s]"
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, BACKEND % settings % ""))) is told
+    assert "GWP526" not in rules(lint(tmp_path, *WORLD, BACKEND % settings % ", api.example.com"))
+    assert "GWP526" not in rules(lint(tmp_path, *WORLD, BACKEND % f"{system}, sni: {name}"))  # no name is verified
 
 
 @pytest.mark.parametrize(

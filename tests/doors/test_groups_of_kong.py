@@ -90,3 +90,37 @@ def test_whoever_does_not_log_in(manifests: tuple[str, ...], name: str, confiden
     assert [each.confidence for each in found] == ([confidence] if confidence else [])
     told = {"optional": f"{sort}?", "asked": sort}[login]
     assert answer(simulation, "http://shop.example.com/") == ("web", told)
+
+
+def login(name: str, sort: str = "key-auth", config: str = "{key_names: [apikey]}", of: str = "web") -> tuple[str, str]:
+    """A login, and the Service that names it."""
+    named = f"annotations: {{konghq.com/plugins: '{name}'}}"
+    return plugin(name, sort, config), manifest("v1", "Service", of, "shop", "spec: {ports: [{port: 80}]}", more=named)
+
+
+def named_consumer(name: str) -> str:
+    return manifest(KONG, "KongConsumer", name, "shop", f"username: {name}\ncredentials: [{name}-key]")
+
+
+TWO = named_consumer("one"), named_consumer("two")
+LIMITED = manifest(
+    "v1", "Service", "web", "shop", "spec: {ports: [{port: 80}]}", more="annotations: {konghq.com/plugins: 'a, only'}"
+)
+
+
+@pytest.mark.parametrize(
+    ("manifests", "told"),
+    [
+        ((*login("a"), *login("b", of="other"), *TWO), ["a", "b"]),
+        ((*login("a"), *login("b", of="other"), TWO[0]), []),
+        ((*login("a"), *TWO), []),  # one login for all is no surprise
+        ((*login("a"), *login("b", config="{key_names: [other]}", of="other"), *TWO), []),
+        ((*login("a"), *login("b", "jwt", of="other"), *TWO), []),
+        ((login("a")[0], LIMITED, *login("b", of="other"), plugin("only", "acl", STAFF), *TWO), ["b"]),
+        ((login("a")[0], login("b")[0], *TWO), []),  # nothing names them
+    ],
+)
+def test_credentials_belong_to_the_whole_gateway(manifests: tuple[str, ...], told: list[str]) -> None:
+    simulation = simulated(CLASS, ingress(namespace="shop", of_class="kong"), *manifests)
+    found = [each for each in run(simulation, select={"GWP526"}) if "any consumer: one and two" in each.message]
+    assert [each.message.split()[1] for each in found] == [f"shop/{name}" for name in told]

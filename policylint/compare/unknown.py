@@ -176,8 +176,15 @@ def undeployed(sides: Sides) -> Iterator[tuple[ResourceKey, Resource, Resource |
     for key, was in sorted(() if after.plain else before.orphans.items()):
         now = after.orphans.get(key)
         moved = now is None and not all(differs(was, other, catalog) for other in new[*key[:2], key.name])
-        if decides(catalog, *key[:2]) and not moved and (now is None or differs(was, now, catalog)):
+        if decides(catalog, *key[:2]) and not moved and (now is None or _says_more(was, now, catalog)):
             yield key, was, now
+
+
+def _says_more(was: Resource, now: Resource, catalog: Catalog) -> bool:
+    """Tell whether an object says something else than its metadata, or is of a kind that policies select by labels."""
+    return differs(was, now, catalog) and (
+        was.key.group in (GATEWAY_GROUP, "") or {**was.body, "metadata": None} != {**now.body, "metadata": None}
+    )
 
 
 def decides(catalog: Catalog, group: str, kind: str) -> bool:

@@ -12,8 +12,9 @@ from policylint.catalog.kinds import Catalog
 from policylint.compare.change import SubjectChange
 from policylint.compare.texts import TextChanges
 from policylint.compare.unknown import decides
+from policylint.documents import read
 from policylint.documents.written import written
-from policylint.model import UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
+from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.live import is_out_of_use
@@ -91,8 +92,19 @@ def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catal
         now = {text.key: text for text in new}
         kept = {text.content for text in new}
         for was in old:
-            if was.content not in kept and (_chart(file, is_template), was.content) not in arrived:
+            moved = was.content in kept or (_chart(file, is_template), was.content) in arrived
+            if not moved and not (was.key in now and not is_template and _says_the_same(was, now[was.key], file)):
                 yield UnreadChange(file, why, was, now.get(was.key))
+
+
+def _says_the_same(was: UnreadText, now: UnreadText, file: str) -> bool:
+    """Tell whether a manifest differs in metadata alone, and is of no kind that policies select by labels."""
+    if was.key.group == GATEWAY_GROUP or was.key.name != now.key.name:
+        return False
+    said = [read(text.body.encode(), file).documents for text in (was, now)]
+    bodies = [each[0].value if len(each) == 1 else None for each in said]
+    specs = [{**body, "metadata": None} for body in bodies if isinstance(body, dict)]
+    return len(specs) == 2 and specs[0] == specs[1]
 
 
 def _chart(file: str, is_template: bool) -> str:

@@ -154,9 +154,14 @@ def test_the_layout_of_a_patch_that_nothing_deploys(tmp_path: Path) -> None:
         "spec:\n  selector: {matchLabels: {app: unseen}}\n", "spec:\n  selector:\n    matchLabels:\n      app: unseen\n"
     )
     tree = {"clusters/prod/apps.yaml": CLUSTER, "apps/pod.yaml": POD, "old/login.yaml": UNSEEN}
-    for text, told in ((flow, False), (f"# why\n{flow}", False), (flow.replace("a/ns/b/sa/c", '"*"'), True)):
-        printed = diff(tmp_path / str(told) / str(len(text)), tree, {"old/login.yaml": text})
-        assert bool(rows(printed)) == told, printed
+    twice = {**tree, "older/login.yaml": UNSEEN}
+    labelled = flow.replace("team: one", "team: two")
+    for number, (text, told) in enumerate(
+        ((flow, False), (f"# why\n{flow}", False), (labelled, False), (flow.replace("a/ns/b/sa/c", '"*"'), True))
+    ):
+        for before in (tree, twice):
+            printed = diff(tmp_path / f"{number}-{len(before)}", before, {"old/login.yaml": text})
+            assert bool(rows(printed)) == told, printed
 
 
 PART = """

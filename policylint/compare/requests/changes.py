@@ -354,9 +354,7 @@ class _Comparison:
 
     def _by_names_of_now(self, before: RequestAnswer, after: RequestAnswer) -> RequestAnswer:
         """Return an answer of before, in which what has another name now is no difference where it does the same."""
-        renamed = self._sides.pairing.renamed
-        # Where a request gets to is told by its new name; why that is not known says no more for a new one.
-        fields = ("rest", "unsettled", *(("end",) if before.end[0] == "unknown" else ()))
+        renamed, fields = self._sides.pairing.renamed, ("end", "rest", "unsettled")
         otherwise = [field for field in fields if renamed and getattr(before, field) != getattr(after, field)]
         for field in otherwise:
             words = repr(getattr(before, field))

@@ -162,28 +162,3 @@ def test_the_layout_of_a_patch_that_nothing_deploys(tmp_path: Path) -> None:
         for before in (tree, twice):
             printed = diff(tmp_path / f"{number}-{len(before)}", before, {"old/login.yaml": text})
             assert bool(rows(printed)) == told, printed
-
-
-PART = """
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata: {name: some, namespace: shop}
-spec:
-  podSelector: {matchLabels: {app: app}}
-  ingress: [{from: [{podSelector: {matchLabels: {role: unseen}}}]}]
-"""
-
-
-def test_a_network_policy_of_another_name_that_rests_on_what_was_not_seen(tmp_path: Path) -> None:
-    route = (
-        GATEWAY
-        + """
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: app, namespace: shop}
-spec: {parentRefs: [{name: edge}], rules: [{backendRefs: [{name: app, port: 80}]}]}
-"""
-    )
-    tree = {"pod.yaml": POD, "route.yaml": route, "p.yaml": PART}
-    assert "not known" not in diff(tmp_path, tree, {"p.yaml": PART.replace("name: some", "name: others")})

@@ -77,7 +77,6 @@ class RequestAnswer(NamedTuple):
         rest: all else that is done to it: other settings of policies, the network.
         unread: what may ask it for anything, as nobody reads it, with what that says.
         ground: what it hangs on whether policies are asked at all: those that turned it away before speak for it.
-        unsettled: why it is not known whether the network lets it through.
     """
 
     trace: Trace
@@ -92,7 +91,6 @@ class RequestAnswer(NamedTuple):
     rest: tuple[object, ...]
     unread: tuple[object, ...] = ()
     ground: str = ""
-    unsettled: tuple[object, ...] = ()
 
     @property
     def said(self) -> Said:
@@ -255,7 +253,6 @@ class Answers:
             self._rest(way),
             self._unread(way),
             ground,
-            (trace.unsettled,),
         )
 
     def _unread(self, way: WayIn) -> tuple[object, ...]:
@@ -420,7 +417,7 @@ def differences(before: RequestAnswer, after: RequestAnswer) -> Iterator[Differe
         first, second = (before, after) if before.withheld else (after, before)
         unknown, ground = second.unknown, first.unknown or first.ground or second.ground
         yield Difference(change, "", _ended(before), _ended(after), (), unknown, ground)
-    elif before.unsettled != after.unsettled:
+    elif before.trace.unsettled != after.trace.unsettled:
         yield Difference("changed", unknown=after.trace.unsettled or before.trace.unsettled)
     if before.serves and after.serves:
         for purpose in PURPOSES:

@@ -307,7 +307,7 @@ class _Comparison:
         return way._replace(trace=tracer.past_services(request) if request.pod else tracer.trace(request))
 
     def _compare(self, entry: EntryPoint, pair: _Pair, new: Stated) -> None:
-        before, after = self._by_names_of_now(pair.before, pair.after), pair.after
+        before, after = pair.before, pair.after
         if before.unread != after.unread:
             before, after = before.with_doubts(), after.with_doubts()
             self._same = False
@@ -351,18 +351,6 @@ class _Comparison:
             if not keys.isdisjoint(self._changed):
                 return True
         return False
-
-    def _by_names_of_now(self, before: RequestAnswer, after: RequestAnswer) -> RequestAnswer:
-        """Return an answer of before, in which what has another name now is no difference where it does the same."""
-        renamed, fields = self._sides.pairing.renamed, ("end", "rest", "unsettled")
-        otherwise = [field for field in fields if renamed and getattr(before, field) != getattr(after, field)]
-        for field in otherwise:
-            words = repr(getattr(before, field))
-            for old, new in renamed.items():
-                words = words.replace(str(old), str(new)).replace(repr(old), repr(new))
-            if words == repr(getattr(after, field)):
-                before = before._replace(**{field: getattr(after, field)})
-        return before
 
     @cached_property
     def _takers(self) -> tuple[Takers, ...]:

@@ -58,6 +58,11 @@ _UNUSED = re.compile(
 """Modules of the standard library that policylint has no use for: servers, mail, test tools, codecs of other times."""
 _ROOMS_ELSEWHERE = frozenset({"policylint/assistant", "policylint/editor", "policylint/forges", "schemas/output"})
 """What serves editors, assistants and forges, and the schemas of outputs: no visitor of the page asks for them."""
+_ELSEWHERE = re.compile(
+    r"policylint/(?:(?:report|session|cli)/(?:export|upgrade)|cli/(?:comment|man|mcp))(?:\.py$|/)"
+    r"|\.(?:so|c)$|/__pycache__/"
+)
+"""Nor for some of their commands, tables, and plans of upgrades; the reader in C is for the machine that builds it."""
 _LICENCES = re.compile(r"(?i)(^|/)(licen[sc]e|copying|notice|authors)[^/]*$")
 
 
@@ -162,7 +167,7 @@ def own() -> Iterator[tuple[str, bytes]]:
     for folder, suffixes in (("policylint", ()), ("schemas", (".json", ".yaml")), ("rules", (".md",))):
         for path in sorted((ROOT / folder).rglob("*")):
             place = path.relative_to(ROOT)
-            is_used = "/".join(place.parts[:2]) not in _ROOMS_ELSEWHERE and "__pycache__" not in path.parts
+            is_used = "/".join(place.parts[:2]) not in _ROOMS_ELSEWHERE and not _ELSEWHERE.search(place.as_posix())
             if path.is_file() and is_used and (not suffixes or path.suffix in suffixes):
                 yield str(place), path.read_bytes()
     for path in sorted((HERE / "runtime").glob("*.py")):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from policylint.checks.kit.certified import End, ends, names_of
 from policylint.checks.kit.locations import path
 from policylint.load.charts import RELEASE
-from policylint.model import Finding, Related, Resource, is_symbolic, mapping
+from policylint.model import Finding, Related, Resource, World, is_symbolic, mapping
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 
@@ -38,11 +38,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _is_behind_a_tunnel(simulation: Simulation, holder: Resource) -> bool:
     """Return whether something in front, which names an object as where it sends requests, asks for another name or for
     none: clients see its certificate, and it does not hold the host against this one."""
-    world = simulation.world
+    return any(holder.key.name in text for text in simulation.world.once(_checking_otherwise))
+
+
+def _checking_otherwise(world: World) -> list[str]:
+    """Return the settings of programs that ask for another name than that of a host, or for none."""
     settings = [mapping(each.body.get("data")) for each in world.of_kind("", "ConfigMap")]
     settings += [mapping(each.spec.get("values")) for each in world.of_kind(*RELEASE)]
-    written = (text for text in map(str, settings) if any(word in text for word in _OTHER_NAME))
-    return any(holder.key.name in text for text in written)
+    return [text for text in map(str, settings) if any(word in text for word in _OTHER_NAME)]
 
 
 def _is_for(names: Iterable[str], host: str) -> bool:

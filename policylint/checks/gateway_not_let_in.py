@@ -23,6 +23,9 @@ from policylint.topology.workloads import container_port
 RULE = "GWP313"
 _OF_TOKENS = ("requestPrincipals", "notRequestPrincipals", "request.auth.", "when request.auth")
 _ENCRYPTING = "PeerAuthentication"
+_SENT_FROM_OUTSIDE = ", and what sends these requests is outside of the cluster"
+_AUTHORIZE = "fix: authorize the pods of the Gateway, or addresses, at these pods"
+_IN_PLAIN_TEXT = "fix: let the port take plain text (`portLevelMtls`), or send requests by a Gateway of the mesh"
 _FEW, _MANY = 2**8, 2**24
 """Addresses of a block: fewer than pods of a cluster have between them, and more than any network outside."""
 
@@ -55,7 +58,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     yield _finding(simulation, denied, denied.by, denied.nearest, service, workload, sender)
                 elif _is_default(simulation, denied.by) and sender.key.kind == "Gateway" and not is_waypoint(sender):
                     told.add(denied.by.key)
-                    yield _by_default(denied, denied.by, service, workload, sender)
+                    yield _rejecting(denied, (denied.by, service, workload, sender), "", _AUTHORIZE)
     yield from _outside(simulation, asked, told) if asked else ()
 
 
@@ -88,12 +91,13 @@ def _outside(
                 by = None if denied is None else denied.by
                 if denied is None or by is None or by.key in told or denied.nearest or denied.because:
                     continue
+                ends = (by, service, workload, gateways[0])
                 if _is_default(simulation, by):
                     told.add(by.key)
-                    yield _by_default(denied, by, service, workload, gateways[0])
+                    yield _rejecting(denied, ends, "", _AUTHORIZE)
                 elif by.key.kind == _ENCRYPTING and all(refusals) and _has_no_pods(topology, route, gateways[0]):
                     told.add(by.key)
-                    yield _in_plain_text(denied, by, service, workload, gateways[0])
+                    yield _rejecting(denied, ends, _SENT_FROM_OUTSIDE, _IN_PLAIN_TEXT)
 
 
 def _has_no_pods(topology: Topology, route: RouteState, sender: Resource) -> bool:
@@ -106,36 +110,28 @@ def _has_no_pods(topology: Topology, route: RouteState, sender: Resource) -> boo
     return state is not None and vendor_of(state.controller, sender.key.name, route.route).is_outside
 
 
-def _in_plain_text(denied: Decision, by: Resource, service: Resource, workload: Resource, sender: Resource) -> Finding:
-    """Return the finding about pods that take certificates of the mesh alone, from who has none."""
-    return Finding(
-        RULE,
-        "warning",
-        f"{by.key} rejects every request that reaches {service.key} through {sender.key}",
-        by.location(*denied.pointer),
-        resources=(by.key, service.key, workload.key, sender.key),
-        label=f"at the pods, {denied.why}, and what sends these requests is outside of the cluster",
-        related=(Related("it forwards the requests", sender.name_location),),
-        help=("fix: let the port take plain text (`portLevelMtls`), or send requests by a Gateway of the mesh",),
-    )
-
-
 def _is_default(simulation: Simulation, by: Resource) -> bool:
     """Return whether what turns a request away is no policy: what holds where none is, says so."""
     return by.key not in simulation.policies
 
 
-def _by_default(denied: Decision, by: Resource, service: Resource, workload: Resource, sender: Resource) -> Finding:
-    """Return the finding about pods that nobody is let in to."""
+def _rejecting(denied: Decision, ends: tuple[Resource, ...], more: str, fix: str) -> Finding:
+    """Return the finding about what turns away whatever a Gateway sends.
+
+    Args:
+        ends: what rejects it, the Service, the workload, and the Gateway.
+        more: what else there is to say of why.
+    """
+    by, service, _, sender = ends
     return Finding(
         RULE,
         "warning",
         f"{by.key} rejects every request that reaches {service.key} through {sender.key}",
         by.location(*denied.pointer),
-        resources=(by.key, service.key, workload.key, sender.key),
-        label=f"at the pods, {denied.why}",
+        resources=tuple(end.key for end in ends),
+        label=f"at the pods, {denied.why}{more}",
         related=(Related("it forwards the requests", sender.name_location),),
-        help=("fix: authorize the pods of the Gateway, or addresses, at these pods",),
+        help=(fix,),
     )
 
 

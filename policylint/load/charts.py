@@ -82,7 +82,7 @@ def _laidover(world: World, release: Resource) -> tuple[Mapping[str, Any], bool]
 
 
 def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values over others, mappings at any depth together."""
+    """Return values over others, of charts or of settings, mappings at any depth together."""
     merged = dict(below)
     for name, value in above.items():
         under = merged.get(name)

@@ -334,11 +334,12 @@ class Tree:
     def holding(self, name: str, *, with_yaml: bool = True) -> list[str]:
         """Return the directories that hold a file of a name, and have YAML in or below them where asked, sorted."""
         key = f"/{name}"
-        known = self._sorted.get(key if with_yaml else name)
+        place = key if with_yaml else name
+        known = self._sorted.get(place)
         if known is None or known[0] != len(self._known):
             places = {path.rpartition("/")[0] for path in self.files_below("") if f"/{path}".endswith(key)}
             found = sorted(places & self._known if with_yaml else places)
-            known = self._sorted[key if with_yaml else name] = (len(self._known), found)
+            known = self._sorted[place] = (len(self._known), found)
         return known[1]
 
     def charts(self) -> list[str]:

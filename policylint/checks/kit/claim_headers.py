@@ -59,13 +59,18 @@ def late(simulation: Simulation) -> Iterator[Late]:
         nodes = {context[-1] for context in group.contexts()} if made else set()
         for key in sorted({node.key for node in nodes}):
             state = simulation.topology.route(key)
-            for rule in () if state is None else rules(state.route):
-                for number, match in enumerate(map(mapping, sequence(rule.body.get("matches")))):
-                    for index, header in enumerate(map(mapping, sequence(match.get("headers")))):
-                        found = made.get(text(header.get("name")).lower())
-                        if found is not None and state is not None and rule.node in nodes:
-                            pointer = ("spec", "rules", rule.number, "matches", number, "headers", index, "name")
-                            yield Late(state.route, pointer, text(header["name"]), *found)
+            for node, pointer, header in () if state is None else _matched(state.route):
+                if state is not None and node in nodes and header.lower() in made:
+                    yield Late(state.route, pointer, header, *made[header.lower()])
+
+
+def _matched(route: Resource) -> Iterator[tuple[Node, Pointer, str]]:
+    """Yield the headers that the rules of a route match, each with the rule and its place."""
+    for rule in rules(route):
+        for number, match in enumerate(map(mapping, sequence(rule.body.get("matches")))):
+            for index, header in enumerate(map(mapping, sequence(match.get("headers")))):
+                pointer = ("spec", "rules", rule.number, "matches", number, "headers", index, "name")
+                yield rule.node, pointer, text(header.get("name"))
 
 
 def _beside(place: Pointer, field: str) -> Pointer:

@@ -322,16 +322,14 @@ class _Policy:
             yield (Entity("perhaps what is no pod"),)
 
     def _named(self, named: Mapping[str, Any]) -> tuple[ResourceKey, Resource | None]:
+        """Return the Service that a rule names, and what is here of it."""
         namespace = text(named.get("namespace")) or self.resource.key.namespace
         key = ResourceKey(*SERVICE, namespace, text(named.get("name")))
         return key, self.world.get(key)
 
     def _service(self, named: Mapping[str, Any]) -> Iterator[Peer]:
         """Yield what stands behind a Service that a rule names."""
-        key = ResourceKey(
-            *SERVICE, text(named.get("namespace")) or self.resource.key.namespace, text(named.get("name"))
-        )
-        service = self.world.get(key)
+        key, service = self._named(named)
         if key == _API_SERVER:
             yield Entity("kube-apiserver")
         elif service is None:
@@ -345,10 +343,7 @@ class _Policy:
 
     def _service_ports(self, named: Mapping[str, Any]) -> tuple[PortSpec, ...] | None:
         """Return the ports of the endpoints of a Service, None where they are not known."""
-        key = ResourceKey(
-            *SERVICE, text(named.get("namespace")) or self.resource.key.namespace, text(named.get("name"))
-        )
-        service = self.world.get(key)
+        _, service = self._named(named)
         if service is None or not service.spec.get("selector"):
             return None
         found = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from policylint.load.charts import over
 from policylint.model import ResourceKey, mapping, sequence, text
 from policylint.policy.results import PolicyState
 from policylint.topology import Topology
@@ -74,7 +75,7 @@ def effective_proxy(gateway: ResourceKey, topology: Topology) -> Mapping[str, An
         proxy = ResourceKey(_GROUP, "NginxProxy", namespace, name)
         resolution = topology.world.resolve_inner(proxy)
         if resolution.resource is not None:
-            merged = _patched(merged, resolution.resource.spec)
+            merged = over(merged, resolution.resource.spec)
         elif resolution.unknown:
             return None
     return merged
@@ -91,11 +92,3 @@ def _telemetry(spec: Mapping[str, Any]) -> bool:
     telemetry = mapping(spec.get("telemetry"))
     endpoint = mapping(telemetry.get("exporter")).get("endpoint")
     return bool(endpoint) and "DisableTracing" not in sequence(telemetry.get("disabledFeatures"))
-
-
-def _patched(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(base)
-    for name, value in patch.items():
-        below = result.get(name)
-        result[name] = _patched(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
-    return result

@@ -11,9 +11,10 @@ from itertools import groupby, product
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
+from policylint.compare.sameness import encoded
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
-from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
+from policylint.network.kinds import KINDS as NETWORK_POLICIES
 from policylint.policy.units import leaves
 from policylint.simulation import Simulation
 
@@ -254,28 +255,32 @@ def differs(left: Resource, right: Resource, catalog: Catalog | None = None) -> 
     """
     if left.body is right.body:
         return False
-    was, now = _meaning(left), _meaning(right)
-    if catalog is not None and was["labels"] != now["labels"] and _is_policy(left.key, catalog):
-        for meaning in (was, now):
-            meaning["labels"] = {name: value for name, value in meaning["labels"].items() if _is_read(name, catalog)}
-    return was != now
-
-
-def _is_policy(key: ResourceKey, catalog: Catalog) -> bool:
-    """Tell whether an object is a policy that no other policy selects (as ServerAuthorizations select Servers)."""
-    if key[:2] in NETWORK_POLICIES:
+    if says_otherwise(left.body, right.body):
         return True
-    others = (target for kind in catalog.kinds() for target in kind.targets)
-    return catalog.get(*key[:2]) is not None and all(target[:2] != key[:2] for target in others)
+    was, now = left.labels, right.labels
+    others = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+    if catalog is None or any("/" not in name or catalog.may_be_read(name) for name in others):
+        return bool(others)  # a label in nobody's domain may be read, as `global` of a KongClusterPlugin
+    return bool(others) and not (is_policy(catalog, *left.key[:2]) and not _is_selected(left.key, catalog))
 
 
-def _is_read(label: str, catalog: Catalog) -> bool:
-    """Tell whether a label of a policy may be read: one of a controller that is known, or in nobody's domain
-    (`global` of a KongClusterPlugin)."""
-    return "/" not in label or catalog.may_be_read(label)
+def says_otherwise(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+    """Return whether two states of an object differ in more than text and labels; `1` is not `true`."""
+    before, after = _said(left), _said(right)
+    return before != after or encoded(before) != encoded(after)
 
 
-def _meaning(resource: Resource) -> dict[str, Any]:
-    """Return an object without the metadata that changes nothing in effect."""
-    metadata = {name: value for name, value in resource.metadata.items() if name not in _TEXTUAL}
-    return {**resource.body, "metadata": metadata, "status": None} | {"labels": dict(resource.labels)}
+def _said(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an object says, without the metadata that changes nothing in effect, and without its labels."""
+    metadata = {name: value for name, value in mapping(body.get("metadata")).items() if name not in _TEXTUAL}
+    return {**body, "metadata": metadata, "status": None}
+
+
+def is_policy(catalog: Catalog, group: str, kind: str) -> bool:
+    """Tell whether objects of a kind are policies of the catalog, or of networks."""
+    return (group, kind) in NETWORK_POLICIES or catalog.get(group, kind) is not None
+
+
+def _is_selected(key: ResourceKey, catalog: Catalog) -> bool:
+    """Tell whether policies act on objects of a kind, and may select them by their labels, as Servers of Linkerd."""
+    return any(target[:2] == key[:2] for kind in catalog.kinds() for target in kind.targets)

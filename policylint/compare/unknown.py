@@ -9,11 +9,10 @@ from policylint.catalog.kinds import Catalog
 from policylint.catalog.weakenings import may_decide
 from policylint.compare.change import SubjectChange
 from policylint.compare.creation_order import undecided
-from policylint.compare.pairing import Sides, differs
+from policylint.compare.pairing import Sides, differs, is_policy, says_otherwise
 from policylint.documents import Document
 from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.model.world import Note
-from policylint.network.kinds import KINDS
 from policylint.policy.results import PolicyState, Target
 from policylint.render.journal import NOT_RENDERED
 from policylint.render.tree import join
@@ -181,20 +180,18 @@ def undeployed(sides: Sides) -> Iterator[tuple[ResourceKey, Resource, Resource |
 
 
 def _says_more(was: Resource, now: Resource, catalog: Catalog) -> bool:
-    """Tell whether an object says something else than its metadata, or is of a kind that policies select by labels."""
-    return differs(was, now, catalog) and (
-        was.key.group in (GATEWAY_GROUP, "") or {**was.body, "metadata": None} != {**now.body, "metadata": None}
-    )
+    """Tell whether an object differs in more than its labels, or is of a kind that policies select by these."""
+    return differs(was, now, catalog) if is_selected(was.key.group) else says_otherwise(was.body, now.body)
+
+
+def is_selected(group: str) -> bool:
+    """Tell whether policies select objects of a group by their labels, whichever these are."""
+    return group in (GATEWAY_GROUP, "")
 
 
 def decides(catalog: Catalog, group: str, kind: str) -> bool:
     """Tell whether objects of a kind decide on requests, on connections, or on what is applied."""
-    return (
-        group == GATEWAY_GROUP
-        or (group, kind) in KINDS
-        or catalog.get(group, kind) is not None
-        or may_decide(group, kind)
-    )
+    return group == GATEWAY_GROUP or is_policy(catalog, group, kind) or may_decide(group, kind)
 
 
 def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
@@ -204,7 +201,8 @@ def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:
         of_side = makers(side)
         for key in of_side:
             twin = opposite.world.get(translate(key))
-            if twin is None or _installs_otherwise(twin, of_side[key]):
+            # What installs a chart does not hand its labels on.
+            if twin is None or says_otherwise(twin.body, of_side[key].body):
                 change = "new" if twin is None and side is after else "gone" if twin is None else "changed"
                 reason = f"{change}, not rendered"
                 yield SubjectChange(after.world.name, key, "unknown", of_side[key].name_location, reason=reason)
@@ -267,11 +265,6 @@ def _renderer(location: Location) -> ResourceKey:
     kind, namespace = text(body.get("kind"), "Kustomization"), text(metadata.get("namespace"))
     name = text(metadata.get("name")) or location.file.rpartition("/")[0] or "."
     return ResourceKey(text(body.get("apiVersion")).rpartition("/")[0], kind, namespace, name)
-
-
-def _installs_otherwise(was: Resource, now: Resource) -> bool:
-    """Tell whether what installs a chart differs in more than its labels: these are no labels of what it installs."""
-    return was.spec != now.spec
 
 
 def _of_chart(maker: Resource, changed: Collection[str]) -> str:

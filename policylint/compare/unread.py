@@ -10,11 +10,12 @@ from itertools import islice
 
 from policylint.catalog.kinds import Catalog
 from policylint.compare.change import SubjectChange
+from policylint.compare.pairing import says_otherwise
 from policylint.compare.texts import TextChanges
-from policylint.compare.unknown import decides
+from policylint.compare.unknown import decides, is_selected
 from policylint.documents import read
 from policylint.documents.written import written
-from policylint.model import GATEWAY_GROUP, UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
+from policylint.model import UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.live import is_out_of_use
@@ -98,13 +99,12 @@ def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catal
 
 
 def _says_the_same(was: UnreadText, now: UnreadText, file: str) -> bool:
-    """Tell whether a manifest differs in metadata alone, and is of no kind that policies select by labels."""
-    if was.key.group == GATEWAY_GROUP or was.key.name != now.key.name:
+    """Tell whether a manifest differs in text or labels alone, and is of no kind that policies select by these."""
+    if is_selected(was.key.group):
         return False
-    said = [read(text.body.encode(), file).documents for text in (was, now)]
-    bodies = [each[0].value if len(each) == 1 else None for each in said]
-    specs = [{**body, "metadata": None} for body in bodies if isinstance(body, dict)]
-    return len(specs) == 2 and specs[0] == specs[1]
+    documents = [each for text in (was, now) for each in read(text.body.encode(), file).documents]
+    bodies = [each.value for each in documents if isinstance(each.value, dict)]
+    return len(documents) == len(bodies) == 2 and not says_otherwise(*bodies)
 
 
 def _chart(file: str, is_template: bool) -> str:

@@ -28,6 +28,7 @@ from policylint.compare import (
     removed_protections,
     with_moot,
 )
+from policylint.compare.sameness import encoded
 from policylint.compare.unanswered import without_told
 from policylint.compare.within import within
 from policylint.documents import Document, loading, read
@@ -256,7 +257,7 @@ class DiffSides:
         commands = []
         self._announce(aside)
         gone = {said for path in aside if path not in latter for _, said in edits(path, self._bytes(0, path))}
-        for path in aside:
+        for path in filter(latter.__contains__, aside):
             known = gone.union(said for _, said in edits(path, self._bytes(0, self.of_before(path))))
             commands += [(path, *each) for each in edits(path, self._bytes(1, path)) if each[1] not in known]
         values = list(self._values(sorted({*differing, *aside})))
@@ -266,12 +267,14 @@ class DiffSides:
 
     def _is_rewritten(self, path: str) -> bool:
         """Tell whether a file of YAML says the same as before in other words: indentation, quotes, order, comments."""
+        if not path.endswith((".yaml", ".yml")):
+            return False
         texts = self._bytes(0, self.of_before(path)), self._bytes(1, path)
-        if not path.endswith((".yaml", ".yml")) or not all(texts) or any(map(_READ_IN_COMMENTS.search, texts)):
+        if not all(texts) or any(map(_READ_IN_COMMENTS.search, texts)):
             return False
         readings = [read(text, path) for text in texts]
         before, after = ([each.value for each in reading.documents] for reading in readings)
-        return before == after and not any(reading.problems for reading in readings)
+        return encoded(before) == encoded(after) and not any(reading.problems for reading in readings)
 
     def _beside(self, differing: Collection[str], aside: Collection[str]) -> Iterator[tuple[str, str, str, bool]]:
         """Yield the manifests and templates that differ, as texts."""

@@ -157,8 +157,31 @@ def test_the_layout_of_a_patch_that_nothing_deploys(tmp_path: Path) -> None:
     twice = {**tree, "older/login.yaml": UNSEEN}
     labelled = flow.replace("team: one", "team: two")
     for number, (text, told) in enumerate(
-        ((flow, False), (f"# why\n{flow}", False), (labelled, False), (flow.replace("a/ns/b/sa/c", '"*"'), True))
+        (
+            (flow, False),
+            (f"# why\n{flow}", False),
+            (labelled, False),
+            (flow.replace("namespace: shop", "namespace: other"), True),
+            (flow.replace("a/ns/b/sa/c", '"*"'), True),
+        )
     ):
         for before in (tree, twice):
             printed = diff(tmp_path / f"{number}-{len(before)}", before, {"old/login.yaml": text})
             assert bool(rows(printed)) == told, printed
+
+
+OUTPOST = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: outpost, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: app}]
+  extAuth: {failOpen: 1, http: {backendRefs: [{name: outpost, port: 80}]}}
+"""
+
+
+@pytest.mark.parametrize("place", ["old/outpost.yaml", "apps/outpost.yaml"])
+def test_another_sort_of_value_is_no_layout(tmp_path: Path, place: str) -> None:
+    tree = {"clusters/prod/apps.yaml": CLUSTER, "apps/gateway.yaml": GATEWAY, place: OUTPOST}
+    printed = diff(tmp_path, tree, {place: OUTPOST.replace("failOpen: 1", "failOpen: true")})
+    assert "outpost" in "".join(rows(printed)), printed

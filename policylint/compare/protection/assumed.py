@@ -16,7 +16,7 @@ from typing import Any
 from policylint.catalog.content import selectors_of
 from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import value_at
-from policylint.compare.pairing import Sides, differs
+from policylint.compare.pairing import Sides, differs, is_policy
 from policylint.compare.protection.anywhere import directed_changes, is_beside, said_beside
 from policylint.compare.protection.cause import AffectedObjects, Cause, Weakened
 from policylint.compare.protection.cause import finding as finding_of
@@ -93,7 +93,7 @@ def assumed_weaker(
     """
     pairs = [*_at_unseen_targets(sides), *(_beside(sides, texts, worlds) if first else ())]
     for pair in islice((each for each in pairs if each.was.key not in told), _MOST):
-        judged = _weaker if _is_policy(sides, pair.was.key) else _weaker_by_words
+        judged = _weaker if is_policy(sides.after.catalog, *pair.was.key[:2]) else _weaker_by_words
         yield from judged(sides, pair)
 
 
@@ -142,7 +142,7 @@ def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iter
     files = set()
     for key, was, now in undeployed(sides):
         files.add((was if now is None else now).document.file)
-        if now is not None and _is_policy(sides, key):
+        if now is not None and is_policy(sides.after.catalog, *key[:2]):
             yield _Pair(key, _placed(was), _placed(now), f"nothing here deploys {now.document.file}")
     for change in unread_changes(texts, worlds, sides.after.catalog):
         if change.now is not None and _is_judged(sides, change.was.key) and change.file not in files:
@@ -152,12 +152,8 @@ def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iter
                 yield _Pair(change.was.key, old, new, change.why, names=names)
 
 
-def _is_policy(sides: Sides, key: ResourceKey) -> bool:
-    return key[:2] in NETWORK_POLICIES or sides.after.catalog.get(*key[:2]) is not None
-
-
 def _is_judged(sides: Sides, key: ResourceKey) -> bool:
-    return _is_policy(sides, key) or is_beside(sides, *key[:2])
+    return is_policy(sides.after.catalog, *key[:2]) or is_beside(sides, *key[:2])
 
 
 def _placed(resource: Resource) -> Resource:

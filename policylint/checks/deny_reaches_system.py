@@ -46,16 +46,16 @@ def _closing(simulation: Simulation) -> Iterator[Finding]:
     """Yield the policies that close all pods, where no other one that may be about the system's opens any."""
     policies = [policy for _, policy in acting(simulation)]
     ordered = {kind for kinds in DIALECTS.values() for kind in kinds}
+    opened = {
+        rule.direction
+        for policy in policies
+        if isinstance(policy.subject, Pods) and policy.subject.home in (None, *_SYSTEM)
+        for rule in policy.rules
+        if rule.action != "Deny"
+    }
     for policy in policies:
         if policy.key[:2] not in ordered or not _is_everybody(policy.subject):
             continue
-        opened = {
-            rule.direction
-            for other in policies
-            if isinstance(other.subject, Pods) and other.subject.home in (None, *_SYSTEM)
-            for rule in other.rules
-            if rule.action != "Deny"
-        }
         shut = [direction for direction in DIRECTIONS if direction in policy.isolates - opened]
         if shut:
             yield Finding(

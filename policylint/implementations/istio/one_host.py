@@ -64,9 +64,13 @@ def _lost(
 
 def _are_met(world: World, one: Resource, other: Resource) -> bool:
     """Return whether the proxies of some namespace surely read both."""
-    homes = {each.key.namespace for kind in WORKLOADS for each in world.of_kind(*kind)}
-    homes |= {one.key.namespace, other.key.namespace}
+    homes = {*world.once(_homes), one.key.namespace, other.key.namespace}
     return any(is_exported(one, home) and is_exported(other, home) for home in homes)
+
+
+def _homes(world: World) -> frozenset[str]:
+    """Return the namespaces in which something runs."""
+    return frozenset(each.key.namespace for kind in WORKLOADS for each in world.of_kind(*kind))
 
 
 def _hosts_in_mesh(virtual: Resource) -> Sequence[str]:

@@ -26,7 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if (state.key.group, state.key.kind) == AUTHORIZATION and action(state.policy) == "DENY":
             yield from _apart(state)
         if allows and sequence(state.policy.spec.get("rules")):
-            deciding = _deciding(state)
+            deciding = _deciding(state, simulation)
             if deciding:
                 yield _finding(state, deciding)
             else:
@@ -95,11 +95,18 @@ def _lets_all_in(rule: object, state: PolicyState, simulation: Simulation) -> bo
     return bool(called) and all(any(names_service(host, "", each.key) for host in hosts) for each in called)
 
 
-def _deciding(state: PolicyState) -> list[Resource]:
-    """Return the policies that decide instead wherever one acts; none when it decides something itself."""
+def _deciding(state: PolicyState, simulation: Simulation) -> list[Resource]:
+    """Return the policies that decide instead wherever one acts; none when it decides something itself.
+
+    One that may not be read there at all (that of another revision of the control plane) decides nothing for certain.
+    """
     deciding: dict[ResourceKey, Resource] = {}
     for group in state.groups:
-        others = [attachment.policy for attachment in group.effective.stack if attachment.key != state.key]
+        others = [
+            attachment.policy
+            for attachment in group.effective.stack
+            if attachment.key != state.key and simulation.policies[attachment.key].verdict != "Unknown"
+        ]
         rivals = [other for other in others if _matches_all(other) and _beats(other, state.policy)]
         if not rivals:
             return []

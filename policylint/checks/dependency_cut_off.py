@@ -6,12 +6,13 @@ Services that policies have them ask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from policylint.checks.kit.locations import at
 from policylint.checks.kit.network import names_api_server
 from policylint.documents import Pointer
-from policylint.model import Finding, Related, Resource, ResourceKey, integer, mapping, sequence, text, value_at
+from policylint.model import Finding, Related, Resource, ResourceKey, integer, mapping, sequence, text, texts, value_at
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 from policylint.network.cilium import LETS_API_SERVER
@@ -32,7 +33,10 @@ RULE = "GWP623"
 _API_PORTS = (443, 6443, 8443, 16443)
 """On which API servers listen, as policies see it: behind their Service, or as the Service has it."""
 _API_SERVER = Entity("kube-apiserver")
-_BINDINGS = (("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding"))
+_RIGHTS = "rbac.authorization.k8s.io"
+_BINDINGS = ((_RIGHTS, "ClusterRoleBinding"), (_RIGHTS, "RoleBinding"))
+_NO_REQUESTS = frozenset({"use"})
+"""Verbs of rights that the API server looks up by itself, as when it admits pods: nobody makes a request with them."""
 _NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
 """Parts of paths to what a controller asks, or what requests do not wait for."""
 
@@ -98,13 +102,23 @@ def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
     found: dict[tuple[str, str], Resource] = {}
     for kind in _BINDINGS:
         for binding in simulation.world.of_kind(*kind):
-            if text(mapping(binding.body.get("roleRef")).get("name")).startswith(FOR_OTHERS):
+            role = mapping(binding.body.get("roleRef"))
+            if text(role.get("name")).startswith(FOR_OTHERS) or _asks_nothing(simulation, role, binding):
                 continue
             for subject in map(mapping, sequence(binding.body.get("subjects"))):
                 if subject.get("kind") == "ServiceAccount":
                     home = text(subject.get("namespace")) or binding.key.namespace
                     found.setdefault((home, text(subject.get("name"))), binding)
     return found
+
+
+def _asks_nothing(simulation: Simulation, named: Mapping[str, Any], binding: Resource) -> bool:
+    """Return whether all rights of a role are such as others look at: which constraints hold for pods (`use`)."""
+    kind = text(named.get("kind"))
+    home = binding.key.namespace if kind == "Role" else ""
+    role = simulation.world.get(ResourceKey(_RIGHTS, kind, home, text(named.get("name"))))
+    rules = [] if role is None or "aggregationRule" in role.body else sequence(role.body.get("rules"))
+    return bool(rules) and all({*texts(mapping(rule).get("verbs"))} <= _NO_REQUESTS for rule in rules)
 
 
 def _has_token(simulation: Simulation, end: Endpoint, workload: Resource) -> bool:

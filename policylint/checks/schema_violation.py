@@ -192,12 +192,14 @@ def _finding(broken: BrokenObject, violation: Violation, notes: tuple[str, ...])
 def _ground(broken: BrokenObject) -> str:
     if broken.schema.told:
         return f"it rests on the CRD of {broken.schema.release}, the release that {broken.schema.told} names"
+    if broken.schema.elsewhere and broken.schema.origin is not None:
+        return f"it rests on the CRD in {broken.schema.origin.file}, which nothing deploys with it"
     return f"it rests on the CRD of {broken.schema.release}, and the cluster may have another version"
 
 
 def _grade(broken: BrokenObject, violation: Violation) -> tuple[Severity, Confidence]:
     """Return severity and confidence: the cluster may have another release, and releases rename experimental fields."""
-    if broken.schema.origin is not None or is_lasting(broken, violation):
+    if broken.schema.binds or is_lasting(broken, violation):
         return "error", "certain"
     if is_open(broken, violation):
         return "note", "unknown" if is_passing(broken.schema, violation.pointer) else "assumed"

@@ -119,6 +119,8 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
             elif document.kind.endswith("Policy") and (
                 b"targetRef" in chunk  # perhaps a kind whose CRD is elsewhere
                 or (b"NetworkPolicy" in chunk and b"generate:" in chunk)  # of Kyverno (network.kinds.GENERATING)
+                # changes labels of Namespaces as they are admitted (model.kinds.RELABELLING)
+                or (b"amespace" in chunk and b"labels" in chunk and (b"mutate:" in chunk or b"mutations:" in chunk))
             ):
                 again = read_unread(data, document)
                 documents += again.documents

@@ -27,7 +27,9 @@ _CALLING = frozenset(
         "ValidatingWebhookConfiguration",
         "MutatingWebhookConfiguration",
         "APIService",
+        "ClusterRole",
         "ClusterRoleBinding",
+        "Role",
         "RoleBinding",
     }
 )

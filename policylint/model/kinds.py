@@ -17,6 +17,12 @@ def of_foreign(protocol: str) -> tuple[str, ...] | None:
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
+RELABELLING = (
+    ("kyverno.io", "ClusterPolicy"),
+    ("policies.kyverno.io", "MutatingPolicy"),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
+)
+"""Kinds of which some objects change others as they are admitted, Namespaces with their labels among them."""
 CLUSTER_SCOPED = frozenset(
     {
         ("", "Namespace"),
@@ -44,6 +50,7 @@ CLUSTER_SCOPED = frozenset(
         ("networking.k8s.aws", "ClusterNetworkPolicy"),
         ("kyverno.io", "ClusterPolicy"),
         ("policies.kyverno.io", "GeneratingPolicy"),
+        ("policies.kyverno.io", "MutatingPolicy"),
         ("policy.networking.k8s.io", "AdminNetworkPolicy"),
         ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
         ("policy.networking.k8s.io", "ClusterNetworkPolicy"),

@@ -13,7 +13,7 @@ from policylint.model import Resource, ResourceKey, World, integer, mapping, seq
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import OTHER_WORKLOADS
 from policylint.network.ports import LAST, PROTOCOLS
-from policylint.topology.workloads import WORKLOADS, pod_template
+from policylint.topology.workloads import WORKLOADS, pod_template, running
 
 KINDS = (*WORKLOADS, *OTHER_WORKLOADS)
 POD_ROLES = ("workload", "pods", "proxies")
@@ -159,14 +159,10 @@ def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
 
 
 def _container_ports(spec: Mapping[str, Any]) -> list[NamedPort]:
-    """Return the ports of containers and of sidecars, the init containers that go on running."""
-    containers = sequence(spec.get("containers"))
-    if "initContainers" in spec:
-        sidecars = map(mapping, sequence(spec["initContainers"]))
-        containers = [*containers, *(sidecar for sidecar in sidecars if sidecar.get("restartPolicy") == "Always")]
+    """Return the ports of containers and of sidecars."""
     found = []
-    for container in containers:
-        ports = container.get("ports") if isinstance(container, dict) else None
+    for container in running(spec):
+        ports = container.get("ports")
         for port in ports if isinstance(ports, list) else ():
             if not isinstance(port, dict):
                 continue

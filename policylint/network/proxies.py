@@ -119,8 +119,10 @@ def _namespaces(world: World, gateway: ResourceKey, placement: Placement) -> lis
     found = sorted({*installed(world, chart)})
     if found:
         return found
-    usual = text(placement.get("otherwise"))
-    return [usual, f"{UNKNOWN_NAMESPACE}{chart}"] if world.partial else [usual]
+    usual, unknown = text(placement.get("otherwise")), f"{UNKNOWN_NAMESPACE}{chart}"
+    if not usual:
+        return [unknown]
+    return [usual, unknown] if world.partial else [usual]
 
 
 def _parameters(world: World, state: GatewayState) -> list[Resource | None]:
@@ -149,7 +151,7 @@ def _labels(
     if placement.get("named"):
         labels |= {_GATEWAY_NAME: key.name, _CLASS_NAME: class_name}
     labels |= _texts(at(state.gateway.spec, "infrastructure.labels"))
-    is_open = state.class_resolution.resource is None
+    is_open = state.class_resolution.resource is None or bool(placement.get("open"))
     for parameter in parameters:
         if parameter is None:
             is_open = True

@@ -191,7 +191,7 @@ def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
     """
     if violation.code == "unknown-field":
         return False
-    if schema.origin is not None or schema.exact or violation.pointer[:1] == AT:
+    if schema.binds or schema.exact or violation.pointer[:1] == AT:
         return True
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True
@@ -243,7 +243,7 @@ def is_open(broken: BrokenObject, violation: Violation) -> bool:
 
 
 def _is_open(schema: Known, violation: Violation, version: str) -> bool:
-    if schema.origin is not None or schema.exact or schema.told:
+    if schema.binds or schema.exact or schema.told:
         return False
     may_change = "alpha" in version or "beta" in version
     if violation.code == "unknown-field" and may_change and not _is_mistaken(violation):

@@ -96,6 +96,8 @@ class Known(NamedTuple):
         exact: whether it is that of the release in use.
         told: what in the tree says that the release is in use; then `newest` is the shipped schema, which holds more
             releases than one.
+        elsewhere: whether the CRD of the tree is not among what is deployed with the objects: kept to look things up,
+            or for another cluster.
     """
 
     schema: Mapping[str, Any]
@@ -107,13 +109,20 @@ class Known(NamedTuple):
     exact: bool = False
     told: str = ""
     newest: Known | None = None
+    elsewhere: bool = False
+
+    @property
+    def binds(self) -> bool:
+        """Whether it is that of a CRD which is deployed with the objects."""
+        return self.origin is not None and not self.elsewhere
 
 
 class Schemas:
     """The schemas for the objects of one tree.
 
-    A version may have several, where the tree holds several CRDs of a kind (one per cluster, say): an object is wrong
-    only if it is wrong by all of them. Where none of them is deployed with the object, the shipped one is as good.
+    A version may have several, where the tree holds several CRDs of a kind: an object is wrong only if it is wrong by
+    all of them. Those that are deployed with the object count alone. Where none is, the shipped one is as good as the
+    others, none of them is certain, and what versions they serve says nothing of the cluster.
 
     Args:
         is_deployed: returns whether a document is among what is deployed with the objects.
@@ -151,9 +160,12 @@ class Schemas:
             if schemas is not None:
                 self._found[key] = schemas
         if schemas is None:
-            schemas = tuple(_defined(self._definitions(*key[:2]), *key, self.fuel))
-            if not any(known.origin is not None and self._is_deployed(known.origin) for known in schemas):
-                schemas = self._as_told(key) or (*schemas, *self._shipped(key))
+            documents = self._definitions(*key[:2])
+            here = [each for each in documents if self._is_deployed(each)]
+            schemas = tuple(_defined(here, *key, self.fuel))
+            if not schemas:
+                others = _defined(documents, *key, self.fuel, elsewhere=True)
+                schemas = self._as_told(key) or (*others, *self._shipped(key))
             self._found[key] = schemas
         return schemas
 
@@ -277,7 +289,9 @@ def _unserved(schema: Mapping[str, Any], group: str, versions: Sequence[Any]) ->
     return {**schema, "properties": properties}
 
 
-def _defined(documents: Sequence[Document], group: str, kind: str, version: str, fuel: Fuel) -> Iterator[Known]:
+def _defined(
+    documents: Sequence[Document], group: str, kind: str, version: str, fuel: Fuel, *, elsewhere: bool = False
+) -> Iterator[Known]:
     for document in documents:
         from policylint.load.objects import objects_of
         from policylint.schema.structural import MalformedSchemaError, structural
@@ -287,7 +301,7 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str,
             if spec.get("group") != group or mapping(spec.get("names")).get("kind") != kind:
                 continue
             names = [text(mapping(listed).get("name")) for listed in sequence(spec.get("versions"))]
-            if names and version not in names and not any(map(is_symbolic, (version, *names))):
+            if names and version not in names and not elsewhere and not any(map(is_symbolic, (version, *names))):
                 unknown = _unserved({}, group, sequence(spec.get("versions")))
                 yield Known(unknown, ManifestChecker(unknown, fuel), fuel, document)
             for listed in sequence(spec.get("versions")):
@@ -297,6 +311,6 @@ def _defined(documents: Sequence[Document], group: str, kind: str, version: str,
                         usable = structural(schema)
                     except MalformedSchemaError:
                         continue  # the API server refuses the CRD: what the kind's objects look like is unknown
-                    if mapping(listed).get("served") is False:
+                    if mapping(listed).get("served") is False and not elsewhere:
                         usable = _unserved(usable, group, sequence(spec.get("versions")))
-                    yield Known(usable, ManifestChecker(usable, fuel), fuel, document)
+                    yield Known(usable, ManifestChecker(usable, fuel), fuel, document, elsewhere=elsewhere)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from itertools import islice
@@ -303,6 +303,12 @@ class DiffSides:
 
     @cached_property
     def _aside(self) -> tuple[dict[str, str], dict[str, str]]:
+        """For each side the templates and scripts: path as shown after → the id of the content."""
+        before, after = self._aside_by_path
+        return {self._renamed.get(path, path): blob for path, blob in before.items()}, after
+
+    @cached_property
+    def _aside_by_path(self) -> tuple[dict[str, str], dict[str, str]]:
         """For each side the templates and scripts: path → the id of the content."""
         from policylint.render.scripts import is_prose, is_script
 
@@ -318,20 +324,22 @@ class DiffSides:
         is seen in both."""
         from policylint.workspace.scope import TouchedScope
 
-        changed = {path for one, other in (self.contents, self._aside) for path, _ in one.items() ^ other.items()}
+        changed = {
+            path for one, other in (self._by_path, self._aside_by_path) for path, _ in one.items() ^ other.items()
+        }
         return TouchedScope(scope, changed)
 
     @cached_property
     def _edited(self) -> Edited:
         """Return what the change touches of kinds that nothing reads by itself."""
-        before, after = self.contents
+        before, after = self._by_path
         paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
         self._announce(paths)
-        return edited((path, self._bytes(0, self.of_before(path)), self._bytes(1, path)) for path in paths)
+        return edited((path, self._bytes(0, self._at_its_place(path)), self._bytes(1, path)) for path in paths)
 
     def _announce(self, paths: Sequence[str]) -> None:
         """Say which files are read next, so that git is asked once for all of them."""
-        for source, known in zip(self.sources, (map(self.of_before, paths), paths), strict=True):
+        for source, known in zip(self.sources, (map(self._at_its_place, paths), paths), strict=True):
             files = []
             for path in known:
                 with suppress(SourceError):
@@ -361,11 +369,17 @@ class DiffSides:
         self.before, self.after = self.before.joined(apart.before), self.after.joined(apart.after)
 
     def of_after(self, file: str) -> str:
-        """Return what a file of before is called after: the same, but for rendered manifests."""
-        return file if self.directories is None else _moved(file, *self.directories)
+        """Return what a file of before is called after: the same, but for rendered manifests, and files that moved."""
+        file = file if self.directories is None else _moved(file, *self.directories)
+        return self._renamed.get(file, file)
 
     def of_before(self, file: str) -> str:
         """Return what a file of after was called before."""
+        file = self._renamed_from.get(file, file)
+        return self._at_its_place(file)
+
+    def _at_its_place(self, file: str) -> str:
+        """Return the path before of a file that did not move."""
         return file if self.directories is None else _moved(file, *reversed(self.directories))
 
     def _touched_lines(self, file: str) -> Collection[int]:
@@ -396,12 +410,34 @@ class DiffSides:
 
     @cached_property
     def contents(self) -> tuple[dict[str, str], dict[str, str]]:
-        """For each side path as shown after → the id of its content; a work tree is read for it once."""
+        """For each side path as shown after → the id of its content, though the file moved."""
+        before, after = self._by_path
+        return {self._renamed.get(path, path): blob for path, blob in before.items()}, after
+
+    @cached_property
+    def _by_path(self) -> tuple[dict[str, str], dict[str, str]]:
+        """For each side path → the id of its content; a work tree is read for it once."""
         before, after = (
             {file.path: file.known_id() or _content_id(source, file.path) for file in source.files()}
             for source in self.sources
         )
-        return {self.of_after(path): blob for path, blob in before.items()}, after
+        if self.directories is not None:
+            before = {_moved(path, *self.directories): blob for path, blob in before.items()}
+        return before, after
+
+    @cached_property
+    def _renamed(self) -> Mapping[str, str]:
+        """Path before → path after of what moved."""
+        before, after = ({**files, **aside} for files, aside in zip(self._by_path, self._aside_by_path, strict=True))
+        if before.keys() == after.keys():
+            return {}
+        from policylint.sources.renames import renames
+
+        return renames(before, after, lambda side, path: self._bytes(side, path if side else self._at_its_place(path)))
+
+    @cached_property
+    def _renamed_from(self) -> Mapping[str, str]:
+        return {new: old for old, new in self._renamed.items()}
 
 
 def _names(workspace: Workspace) -> set[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from policylint.model import World, is_symbolic, mapping, selectors, sequence, text
+from policylint.model import Resource, World, is_symbolic, mapping, selectors, sequence, text
+from policylint.model.kinds import RELABELLING
 from policylint.namedtuple import NamedTuple
 from policylint.topology.references import same_namespace
 
@@ -50,12 +51,22 @@ def _selected(world: World, selector: object, namespace: str) -> Admission:
         return Admission(None, "the namespace is not known")
     labels = world.namespace_labels(namespace)
     if labels is not None:
-        return _verdict(selector, labels, namespace)
+        verdict = _verdict(selector, labels, namespace)
+        giver = None if verdict.allowed else relabelled_by(world, selector)
+        return verdict if giver is None else Admission(None, f"{giver.key} may give namespaces such labels")
     known, rest = _by_name(selector)
     verdict = _verdict(known, {NAME_LABEL: namespace}, namespace)
     if rest and verdict.allowed:
         return Admission(None, f"no Namespace {namespace} is in the tree, so its labels are not known")
     return verdict
+
+
+def relabelled_by(world: World, selector: Mapping[str, Any]) -> Resource | None:
+    """Return what gives Namespaces, as they are admitted, a label that a selector asks for; None where nothing does."""
+    written = [(each, str(each.body)) for kind in RELABELLING for each in world.of_kind(*kind)]
+    asked = mapping(selector.get("matchLabels")), sequence(selector.get("matchExpressions"))
+    keys = {*asked[0], *(text(mapping(each).get("key")) for each in asked[1])} - {NAME_LABEL, ""}
+    return next((each for each, said in written if "amespace" in said and any(key in said for key in keys)), None)
 
 
 def _verdict(selector: Mapping[str, Any], labels: Mapping[str, Any], namespace: str) -> Admission:

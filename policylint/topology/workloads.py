@@ -94,14 +94,18 @@ def is_written_later(label: str, templates: Iterable[Mapping[str, Any]]) -> bool
     return (owned or label == _HASH) and not any(label in labels for labels in templates)
 
 
-def container_ports(workload: Resource) -> list[tuple[str, str]] | None:
-    """Return the named ports of the Pods that a workload makes, with their protocols; None without any container.
+def running(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the containers of a pod that go on running, sidecars (`restartPolicy: Always`) among them: their ports are
+    those of the pod (kubernetes/kubernetes pkg/api/v1/pod/util.go, FindPort)."""
+    sidecars = (each for each in map(mapping, sequence(spec.get("initContainers"))) if "restartPolicy" in each)
+    restarted = (each for each in sidecars if each["restartPolicy"] == "Always")
+    return [*map(mapping, sequence(spec.get("containers"))), *restarted]
 
-    Those of init containers count, for sidecars are written among them.
-    """
+
+def container_ports(workload: Resource) -> list[tuple[str, str]] | None:
+    """Return the named ports of the Pods that a workload makes, with their protocols; None without any container."""
     spec = mapping(pod_template(workload).get("spec"))
-    containers = [mapping(entry) for field in ("initContainers", "containers") for entry in sequence(spec.get(field))]
-    ports = [mapping(port) for container in containers for port in sequence(container.get("ports"))]
+    ports = [mapping(port) for container in running(spec) for port in sequence(container.get("ports"))]
     named = [(text(port.get("name")), text(port.get("protocol"), "TCP")) for port in ports if text(port.get("name"))]
     return named if sequence(spec.get("containers")) else None
 
@@ -110,8 +114,7 @@ def container_port(workload: Resource, port: object) -> int | None:
     """Return the number of a port of a workload's Pods that is given by number or name, None where none has it."""
     if (number := integer(port)) is not None:
         return number
-    containers = map(mapping, sequence(pod_spec(workload).get("containers")))
-    of_pod = [mapping(entry) for container in containers for entry in sequence(container.get("ports"))]
+    of_pod = [mapping(entry) for container in running(pod_spec(workload)) for entry in sequence(container.get("ports"))]
     return next((integer(entry.get("containerPort")) for entry in of_pod if entry.get("name") == port), None)
 
 

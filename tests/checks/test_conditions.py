@@ -192,6 +192,36 @@ def test_rights_that_others_look_at_ask_for_no_connection(tmp_path: Path, role: 
     assert len(told(tmp_path, "GWP623", policy, PODS, binds)) == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "home", "verbs", "expected"),
+    [
+        ("ClusterRole", "", ["use"], 0),
+        ("Role", "shop", ["use"], 0),
+        ("Role", "other", ["use"], 1),
+        ("ClusterRole", "", ["use", "get"], 1),
+        ("ClusterRole", "", ["impersonate"], 1),
+    ],
+)
+def test_constraints_of_pods_ask_for_no_connection(
+    tmp_path: Path, kind: str, home: str, verbs: list[str], expected: int
+) -> None:
+    """Admission looks `use` up (of SecurityContextConstraints, PodSecurityPolicies): pods ask for nothing by it."""
+    out = "spec: {podSelector: {}, policyTypes: [Egress], egress: [{to: [{namespaceSelector: {}}]}]}"
+    policy = manifest("networking.k8s.io/v1", "NetworkPolicy", "out", "shop", out)
+    rights = "rbac.authorization.k8s.io/v1"
+    rules = f"rules: [{{apiGroups: [security.openshift.io], resources: [securitycontextconstraints], verbs: {verbs}}}]"
+    role = manifest(rights, kind, "constrained", home, rules)
+    binds = manifest(
+        rights,
+        "RoleBinding",
+        "web",
+        "shop",
+        f"roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {kind}, name: constrained}}\n"
+        "subjects: [{kind: ServiceAccount, name: web, namespace: shop}]",
+    )
+    assert len(told(tmp_path, "GWP623", policy, PODS, role, binds)) == expected
+
+
 @pytest.mark.parametrize(("name", "expected"), [("wild", []), ("other", ["warning assumed"])])
 def test_somebody_else_makes_the_certificate(tmp_path: Path, name: str, expected: list[str]) -> None:
     listeners = "[{name: https, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: wild}]}}]"

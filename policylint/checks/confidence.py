@@ -60,7 +60,7 @@ def settled(
                     variants = _variants(finding, simulation)
                 variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding), place)
             elif finding.rule in _OF_FORM:
-                variants = simulation.world.apart(finding.resources, None, place)
+                variants = _renamed(finding, simulation) or simulation.world.apart(finding.resources, None, place)
             open_key = next((key for key in finding.resources if key in written), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
@@ -81,6 +81,19 @@ def _is_of_rivals(finding: Finding) -> bool:
     """Return whether a finding is that objects are at odds because both are there."""
     is_of_a_kind = finding.rule in _OF_RIVALS_OF_A_KIND and len({key[:2] for key in finding.resources}) == 1
     return is_of_a_kind or finding.rule in _OF_RIVALS
+
+
+def _renamed(finding: Finding, simulation: Simulation) -> str:
+    """Return what gives a Namespace of kustomizations another name, where nobody deploys these as they are; "" if
+    nothing does: `namespace:` of another kustomization replaces it whole, so that it may be anything."""
+    world, is_name = simulation.world, finding.field == "metadata.name"
+    is_open = world.movable or (bool(world.entries) and not world.by_deployer)
+    is_namespace = any(key[:2] == ("", "Namespace") for key in finding.resources)
+    return (
+        "a kustomization that takes it in may replace its name (`namespace:`)"
+        if is_open and is_name and is_namespace
+        else ""
+    )
 
 
 def _variants(finding: Finding, simulation: Simulation) -> str:

@@ -16,6 +16,7 @@ from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
 from policylint.doors.peculiar import OWN_GATEWAY, proxies
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
+from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -34,6 +35,8 @@ _INSTALLED = ("ingressgateway", "egressgateway")
 """What `istio` says at the pods of the gateways that an installation of Istio makes, in a namespace of their own."""
 _OF_GATEWAYS = ("istio", "ingress", "egress", "gateway")
 """Words of one of which such a namespace is called."""
+_OWN = (".", "~")
+"""What `exportTo` says of no other namespace."""
 _HTTP = ("HTTP", "HTTP2", "HTTP_PROXY", "GRPC", "GRPC-WEB")
 _MOST = 100_000
 """Rules of a host: the first one has this rank, each further one a lower one."""
@@ -307,8 +310,11 @@ def hidden(world: World) -> Iterator[DeadEnd]:
         for gateway in world.of_kind(*OWN_GATEWAY) if virtual.spec.get("exportTo") else ():
             homes = _homes(world, gateway)
             if _names(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
+                known = gateway_pods.homes(world, mapping(gateway.spec.get("selector")))
+                if not known and any(name not in _OWN for name in texts(virtual.spec["exportTo"])):
+                    continue  # the namespaces that it names are those of the pods, perhaps
                 where = f"namespace {min(homes)}, where the pods of {gateway.key} are"
-                ground = "" if proxies(world, gateway) else "its pods may be in another namespace"
+                ground = "" if known else "its pods may be in another namespace"
                 does, fix = f"is not shown to {where}", f"add {min(homes)} to `exportTo`, or leave it out"
                 then = "these proxies answer its hosts with 404"
                 yield DeadEnd(virtual, ("spec", "exportTo"), does, fix, (gateway.key,), ground, then)
@@ -325,7 +331,7 @@ def _names(virtual: Resource, gateway: Resource) -> bool:
 
 def _homes(world: World, gateway: Resource) -> set[str]:
     """Return the namespaces of the pods of a Gateway: its own if none was seen."""
-    return {pod.key.namespace for pod in proxies(world, gateway)} or {gateway.key.namespace}
+    return gateway_pods.homes(world, mapping(gateway.spec.get("selector"))) or {gateway.key.namespace}
 
 
 def _in_full(virtual: Resource, names: object) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
-from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, demanded
+from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
 from policylint.doors.traefik_ties import Router, Tie, placed, ties
 from policylint.doors.vendors import guards
@@ -42,16 +42,28 @@ Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...
 
 
 def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
-    """Yield the entry points of Traefik, where there are IngressRoutes."""
+    """Yield the entry points of Traefik, where there are IngressRoutes: of each class those of a Traefik of its own."""
     yield from _of_connections(world, backends)
-    routes = world.of_kind(*KIND)
-    if routes:
-        holder = made_of(routes[0], {}, {}, _DOOR)
-        crossing = _allows_crossing(world)
+    crossing, classes = _allows_crossing(world), _by_class(world)
+    for name, routes in classes.items():
+        holder = made_of(routes[0], {}, {}, _DOOR._replace(name=_called(name, classes)))
         hosts = Hosts(_written(routes))
-        rules = list(_rules(world, list(_routers(world, crossing=crossing)), hosts))
+        rules = list(_rules(world, list(_routers(world, routes, crossing=crossing)), hosts))
         openings = tuple(ENTRY_POINTS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+
+
+def _by_class(world: World) -> dict[str, list[Resource]]:
+    """Return the IngressRoutes by their class, "" for those that Traefik reads which is told none."""
+    found: dict[str, list[Resource]] = {}
+    for route in world.of_kind(*KIND):
+        found.setdefault(class_of(route), []).append(route)
+    return found
+
+
+def _called(name: str, classes: Collection[str]) -> str:
+    """Return the name of the Traefik that reads a class of several."""
+    return name if name and len(classes) > 1 else _DOOR.name
 
 
 def unrouted(world: World) -> Iterator[DeadEnd]:
@@ -94,12 +106,12 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
 
 def unordered(world: World) -> Iterator[Tie]:
     """Yield the rules that surely take requests of another one with the priority that both state, or their length."""
-    routes = world.of_kind(*KIND)
-    hosts = Hosts(_written(routes))
-    for tie in ties(list(_routers(world, crossing=_allows_crossing(world))), hosts):
-        told = [host for host, match in tie.found if host and not is_doubted(match)]
-        if told and not tie.first.unknown and not tie.second.unknown:
-            yield tie
+    crossing = _allows_crossing(world)
+    for routes in _by_class(world).values():
+        for tie in ties(list(_routers(world, routes, crossing=crossing)), Hosts(_written(routes))):
+            told = [host for host, match in tie.found if host and not is_doubted(match)]
+            if told and not tie.first.unknown and not tie.second.unknown:
+                yield tie
 
 
 def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
@@ -107,14 +119,16 @@ def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
 
     Source: traefik/traefik, pkg/server/router/tcp/router.go and manager.go; pkg/muxer/tcp.
     """
-    found: dict[str, list[DoorRule]] = {}
+    found: dict[tuple[str, str], list[DoorRule]] = {}
     for kind, scheme in _STREAMS.items():
         for route in world.of_kind(KIND[0], kind):
             for name in texts(route.spec.get("entryPoints")) or list(ENTRY_POINTS):
-                found.setdefault(name, []).extend(_streams(world, route, scheme, name))
-    for name, rules in found.items():
+                found.setdefault((class_of(route), name), []).extend(_streams(world, route, scheme, name))
+    for (of_class, name), rules in found.items():
         if rules:
-            holder = made_of(rules[0].holder, {}, {}, _DOOR._replace(name=name))
+            is_shared = any(other == name and each != of_class for each, other in found)
+            called = f"{of_class}-{name}" if of_class and is_shared else name
+            holder = made_of(rules[0].holder, {}, {}, _DOOR._replace(name=called))
             yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING))
 
 
@@ -222,13 +236,13 @@ def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
     return ""
 
 
-def _routers(world: World, *, crossing: bool | None) -> Iterator[Router]:
-    """Yield the rules of all objects, in order; of two that read alike in one object the later one alone is there.
+def _routers(world: World, routes: Iterable[Resource], *, crossing: bool | None) -> Iterator[Router]:
+    """Yield the rules of objects, in order; of two that read alike in one object the later one alone is there.
 
     Source: traefik/traefik, pkg/provider/kubernetes/crd/kubernetes_http.go: routers are called after what they match.
     """
     unmade = world.once(_unmade)
-    for ingress in world.of_kind(*KIND):
+    for ingress in routes:
         found: dict[str, Router] = {}
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             crossed = "" if crossing else _crosses(world, ingress, route)
@@ -277,7 +291,7 @@ def _rules(world: World, routers: Sequence[Router], hosts: Hosts) -> Iterator[Do
             name = f"route-{router.number}.{further}" + (" of other hosts" if match != found[0][1] else "")
             said = {**router.body, "matches": [match], "precedence": (place, 0, 0, 0, 0)}
             for point, opening in router.openings:
-                of_host = options.guards(point, host) if opening.scheme == "https" else ()
+                of_host = options.guards(class_of(router.ingress), point, host) if opening.scheme == "https" else ()
                 wanted = (*router.asked, *of_host)
                 yield DoorRule(router.ingress, opening, host, name, said, pointer, wanted, router.unknown)
 

@@ -26,6 +26,18 @@ _TAKING = frozenset({"RequestClientCert", "VerifyClientCertIfGiven"})
 ENTRY_POINTS = {"web": Opening("http", 80), "websecure": Opening("https", 443)}
 """Those of the chart, which are what a route has that names none."""
 _SAME_PROVIDER = "@kubernetescrd"
+_CLASS = "kubernetes.io/ingress.class"
+_UNCLASSED = ("", "traefik")
+"""What a Traefik reads that is told no class."""
+
+
+def class_of(route: Resource) -> str:
+    """Return the class by which one of several Traefiks reads an object; "" for those that are told none.
+
+    Source: pkg/provider/kubernetes/crd/kubernetes.go, shouldProcessIngress and getIngressClassName @ v3.7.13.
+    """
+    stated = route.spec.get("ingressClassName", route.annotations.get(_CLASS))
+    return "" if text(stated) in _UNCLASSED else text(stated)
 
 
 class Claim(NamedTuple):
@@ -50,23 +62,25 @@ class Overruled(NamedTuple):
 
 
 class TlsOptions:
-    """The claims on the hosts of a world, by entry point and host."""
+    """The claims on the hosts of a world, by class, entry point and host."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._claims: dict[tuple[str, str], list[Claim]] = {}
+        self._claims: dict[tuple[str, str, str], list[Claim]] = {}
         self._unheard: list[Claim] = []
         for route in world.of_kind(_GROUP, "IngressRoute"):
             self._of_route(route)
+        classes = {name for name, _, _ in self._claims}
         for ingress, vendor, _ in served(world) if self._claims or self._unheard else ():
             if vendor.name == "traefik":
-                self._of_ingress(ingress, vendor.value(ingress, "router.tls.options"), vendor.prefix)
+                name = class_of(ingress) if class_of(ingress) in classes else ""
+                self._of_ingress(ingress, name, vendor.value(ingress, "router.tls.options"), vendor.prefix)
         defaults = [each for each in world.of_kind(_GROUP, _KIND) if each.key.name == _DEFAULT]
         self._default = defaults[0] if len(defaults) == 1 else None
 
-    def guards(self, point: str, host: str) -> tuple[Guard, ...]:
-        """Return what is asked of clients that ask for a host at an entry point."""
-        claims = self._claims.get((point, host), [])
+    def guards(self, name: str, point: str, host: str) -> tuple[Guard, ...]:
+        """Return what is asked of clients that ask for a host at an entry point of the Traefik of a class."""
+        claims = self._claims.get((name, point, host), [])
         named = {claim.option for claim in claims}
         option = next(iter(named)) if len(named) == 1 else None
         found = self._default if option is None else self._world.get(option)
@@ -75,7 +89,7 @@ class TlsOptions:
     def overruled(self) -> Iterator[Overruled]:
         """Yield the options that objects name for hosts and that are not used for these."""
         seen: set[tuple[ResourceKey, str]] = set()
-        for (_, host), claims in self._claims.items():
+        for (_, _, host), claims in self._claims.items():
             for claim in claims if len({each.option for each in claims}) > 1 else ():
                 if claim.option is not None and (claim.holder.key, host) not in seen:
                     seen.add((claim.holder.key, host))
@@ -97,11 +111,11 @@ class TlsOptions:
         hosts = [list(_hosts(rule)) for rule in rules]
         for point in texts(route.spec.get("entryPoints")) or ENTRY_POINTS:
             for host in dict.fromkeys(host for named in hosts for host in named):
-                self._claims.setdefault((point, host), []).append(claim)
+                self._claims.setdefault((class_of(route), point, host), []).append(claim)
         if option is not None and rules and not any(hosts):
             self._unheard.append(claim)
 
-    def _of_ingress(self, ingress: Resource, named: str, prefix: str) -> None:
+    def _of_ingress(self, ingress: Resource, name: str, named: str, prefix: str) -> None:
         is_secure = ingress.spec.get("tls") or ingress.annotations.get(f"{prefix}router.tls") in ("true", True)
         stated = text(ingress.annotations.get(f"{prefix}router.entrypoints"))
         points = [part.strip() for part in stated.split(",")] if stated else list(ENTRY_POINTS)
@@ -111,7 +125,7 @@ class TlsOptions:
         for rule in map(mapping, sequence(ingress.spec.get("rules"))) if is_secure else ():
             host = text(rule.get("host"))
             for point in points if host and not is_symbolic(host) and (option is not None or not named) else ():
-                self._claims.setdefault((point, host.lower()), []).append(Claim(ingress, option, place))
+                self._claims.setdefault((name, point, host.lower()), []).append(Claim(ingress, option, place))
 
     def _meant(self, name: str, namespace: str) -> ResourceKey | None:
         """Return the options that a name means, None for the default ones."""

@@ -27,9 +27,7 @@ _CALLING = frozenset(
         "ValidatingWebhookConfiguration",
         "MutatingWebhookConfiguration",
         "APIService",
-        "ClusterRole",
         "ClusterRoleBinding",
-        "Role",
         "RoleBinding",
     }
 )

@@ -583,3 +583,115 @@ def test_where_the_proxies_of_a_chart_run(tmp_path: Path, home: str, clients: st
     chart = OF_TRAEFIK.replace("HOME", home) if home else ""
     manifests = edge("traefik.io/gateway-controller") + route() + pods() + FENCE.replace("FROM", clients) + chart
     assert len(told(tmp_path, "GWP604", {"a.yaml": manifests})) == expected
+
+
+PLACEHOLDER = "apiVersion: v1\nkind: Namespace\nmetadata: {name: overridden.by.namespace}\n"
+BASE = {"base/ns.yaml": PLACEHOLDER, "base/kustomization.yaml": "resources: [ns.yaml]\n"}
+OVERLAY = {"over/kustomization.yaml": "resources: [../base]\nnamespace: shop\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (BASE, 0),
+        ({**BASE, **OVERLAY}, 0),
+        ({**BASE, "clusters/a/k.yaml": FLUX.replace("NAME", "one").replace("PATH", "base")}, 1),
+        ({"base/ns.yaml": PLACEHOLDER}, 1),
+        ({**BASE, "base/ns.yaml": route().replace("name: web,", "name: Web_1,", 1)}, 1),
+    ],
+    ids=["a base", "with an overlay", "deployed as it is", "a file", "another kind"],
+)
+def test_names_of_namespaces_that_overlays_replace(tmp_path: Path, files: dict[str, str], expected: int) -> None:
+    """Kustomize, namespaceTransformer: `namespace:` is the name of Namespaces, too, and of no other kind."""
+    commit(tmp_path, {"all.yaml": edge() + route(), **files} if "clusters/a/k.yaml" not in files else {**files})
+    assert len(told(tmp_path, "GWP501", {})) == expected
+
+
+def installed_gateways(home: str, labels: str) -> str:
+    return f"""\
+apiVersion: install.istio.io/v1alpha1
+kind: IstioOperator
+metadata: {{name: ingress, namespace: istio-system}}
+spec: {{components: {{ingressGateways: [{{name: ingressgateway, namespace: {home}, enabled: true, label: {labels}}}]}}}}
+---
+"""
+
+
+def by_chart(home: str, name: str) -> str:
+    return OF_TRAEFIK.replace("traefik", "gateway").replace("HOME", home).replace("name: gateway,", f"name: {name},", 1)
+
+
+BOUND = """\
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ["*"]}]}
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: web, namespace: shop}
+spec:
+  exportTo: [EXPORTED]
+  hosts: [a.example.com]
+  gateways: [edge]
+  http: [{route: [{destination: {host: web}}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("exported", "beside", "expected"),
+    [
+        ("edges", installed_gateways("edges", "{istio: ingressgateway}"), 0),
+        ("others", installed_gateways("edges", "{istio: ingressgateway}"), 1),
+        ("edges", by_chart("edges", "istio-ingressgateway"), 0),
+        ("others", by_chart("edges", "istio-ingressgateway"), 1),
+        ("others", installed_gateways("edges", "{istio: other}"), 0),
+        ("others", "", 0),
+        (".", installed_gateways("edges", "{istio: ingressgateway}"), 1),
+    ],
+)
+def test_where_the_pods_of_gateways_are_installed(tmp_path: Path, exported: str, beside: str, expected: int) -> None:
+    """A VirtualService that names namespaces names those of the proxies: where none of these is seen, nothing is wrong."""
+    found = told(tmp_path, "GWP415", {"a.yaml": BOUND.replace("EXPORTED", f'"{exported}"') + beside})
+    assert len(found) == expected, found
+
+
+def ingress_route(name: str, of_class: str, match: str = "Host(`a.example.com`)", point: str = "websecure") -> str:
+    said = "" if of_class.startswith("kubernetes.io") or not of_class else f"ingressClassName: {of_class}, "
+    noted = f", annotations: {{{of_class}}}" if of_class.startswith("kubernetes.io") else ""
+    return f"""\
+apiVersion: traefik.io/v1alpha1
+kind: IngressRoute
+metadata: {{name: {name}, namespace: {name}{noted}}}
+spec: {{{said}entryPoints: [{point}], routes: [{{kind: Rule, match: {match}, services: [{{name: web, port: 80}}]}}], tls: {{}}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: web, namespace: {name}}}
+spec: {{ports: [{{port: 80}}]}}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("", "", 1),
+        ("edge", "edge", 1),
+        ("", "edge", 0),
+        ("lan", "edge", 0),
+        ("", "traefik", 1),
+        ("'kubernetes.io/ingress.class': edge", "edge", 1),
+        ("'kubernetes.io/ingress.class': lan", "edge", 0),
+    ],
+)
+def test_routes_of_several_traefiks_are_in_no_order(tmp_path: Path, one: str, other: str, expected: int) -> None:
+    one = one.replace("'kubernetes.io/ingress.class'", "kubernetes.io/ingress.class")
+    manifests = ingress_route("one", one) + ingress_route("two", other)
+    assert len(told(tmp_path, "GWP526", {"a.yaml": manifests})) == expected

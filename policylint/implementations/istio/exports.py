@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.istio.subsets import destinations
 from policylint.implementations.istio.visibility import EXPORT_TO, is_shown
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported, names_service
-from policylint.topology.workloads import WORKLOADS, pod_labels
 
 _GROUP = "networking.istio.io"
 _THEN = "proxies there know no such destination: these requests are answered with 503"
@@ -68,8 +68,7 @@ def _readers(world: World, virtual: Resource) -> Mapping[str, str]:
         wanted = {} if gateway is None else mapping(gateway.spec.get("selector"))
         if gateway is None or not wanted:
             return {}
-        pods = [each for kind in WORKLOADS for each in world.of_kind(*kind)]
-        homes = {each.key.namespace for each in pods if wanted.items() <= pod_labels(each).items()}
+        homes = gateway_pods.homes(world, wanted)
         unseen = "its pods may be in another namespace"
         found |= dict.fromkeys(homes, "") if homes else {gateway.key.namespace: unseen}
     return found

@@ -122,8 +122,8 @@ _RELEASED = Pattern(
     r"github\.com/([\w.-]+/[\w.-]+)/(?:releases/download/([\w.${}()-]+)/|[\w./-]*\?(?:[\w=&]*&)?ref=([\w.${}()-]+))"
 )
 """Manifests of a release: a file of it, or a directory for kustomize."""
-_BRINGS = Pattern(r"\b(\w+ install --crds)\b")
-"""Commands that write CRDs for kubectl."""
+_BRINGS = Pattern(r"\b(\w+) install((?:[ \t]+-[^\n|;&#`]*)?)[ \t]--crds\b([^\n|;&#`]*)")
+"""Commands that write CRDs for kubectl, with their options."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
@@ -198,8 +198,10 @@ def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
         for repository, *tags in (each.groups("") for each in text.all(_RELEASED)):
             if stated := _version("".join(tags), text, scripts):
                 yield script, repository, stated
-        for command in dict.fromkeys(each[1] for each in text.all(_BRINGS)):
-            yield script, command, ""
+        # What an option switches off may be those CRDs.
+        brings = (each[1] for each in text.all(_BRINGS) if "=false" not in each[2] + each[3])
+        for program in dict.fromkeys(brings):
+            yield script, f"{program} install --crds", ""
 
 
 def _version(stated: str, text: ScriptText, scripts: Scripts) -> str:

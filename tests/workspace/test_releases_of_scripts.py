@@ -142,6 +142,10 @@ CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
         ({"up.ps1": OLD_CRDS}, False),
         ({"Tiltfile": f"local('{OLD_CRDS.strip()}')\n"}, False),
         ({"README.md": "linkerd install --crds | kubectl apply -f -\n"}, False),
+        ({"README.md": "linkerd install --context one --crds | kubectl --context one apply -f -\n"}, False),
+        ({"README.md": "linkerd install --crds \\\n  --set enableHttpRoutes=false | kubectl apply -f -\n"}, True),
+        ({"README.md": "linkerd install --set installGatewayAPI=false --crds | kubectl apply -f -\n"}, True),
+        ({"README.md": "linkerd install | kubectl apply -f -\nlinkerd viz install --crds-only\n"}, True),
         ({"up.sh": "linkerd install | kubectl apply -f -\n"}, True),
         (
             {"up.sh": "linkerd install --crds | kubectl apply -f -\n", "README.md": f"kubectl apply -f {STANDARD}\n"},

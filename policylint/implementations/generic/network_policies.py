@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from policylint.implementations.generic.unread_policies import unread_policy
+from policylint.implementations.generic.generated_policies import generated
 from policylint.model import Resource, ResourceKey, World
 from policylint.network import cilium
 from policylint.network.facts import closing
@@ -44,7 +44,8 @@ def read_policies(
     for policy in of_dialects:
         broken = refused.get(policy.key)
         found.append(policy if broken is None else _refused(policy.resource, broken))
-    return (*found, *map(unread_policy, unevaluated(world)), *_closing(world))
+    others = (made for each in unevaluated(world) for made in generated(each, world))
+    return (*found, *others, *_closing(world))
 
 
 def _refused(resource: Resource, broken: BrokenObject) -> PolicySpec:

@@ -13,9 +13,13 @@ from policylint.network.rules import DIRECTIONS, Action, Direction, Entity, Pods
 _ACTIONS: tuple[Action, ...] = ("Allow", "Deny")
 
 
-def unread_policy(resource: Resource) -> PolicySpec:
-    """Return a policy of an engine that is not evaluated: it may allow or deny anything to the pods that it selects."""
-    subject = Pods(resource.key.namespace or None, {}, {}, "unread")
+def unread_policy(resource: Resource, home: str = "") -> PolicySpec:
+    """Return a policy of an engine that is not evaluated: it may allow or deny anything to the pods that it selects.
+
+    Args:
+        home: the namespace of these, where it is not that of the policy.
+    """
+    subject = Pods(home or resource.key.namespace or None, {}, {}, "unread")
     peer = Entity("names" if resource.key[:2] in OUTWARD else "unread")
     rules = tuple(
         RuleSpec(direction, number, action, (((peer,), ()),), None, ("spec",))

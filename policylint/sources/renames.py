@@ -34,12 +34,13 @@ def renames(before: Mapping[str, str], after: Mapping[str, str], read: Callable[
             same = _ending(path, found[path])
             directories[_without(path, same)].add(_without(found[path], same))
     free = new.keys() - found.values()
-    for old, moved in directories.items():
-        for path in gone.keys() - found.keys() if len(moved) == 1 and old else ():
-            target = f"{next(iter(moved))}{path[len(old) :]}".lstrip("/")
-            if path.startswith(f"{old}/") and target in free:
-                found[path] = target
-                free.discard(target)
+    for path in sorted(gone.keys() - found.keys()):
+        above = (path[:place] for place, letter in enumerate(path) if letter == "/")
+        old = next((each for each in above if len(directories.get(each, ())) == 1), "")
+        target = f"{next(iter(directories[old]))}{path[len(old) :]}".lstrip("/") if old else ""
+        if target in free:
+            found[path] = target
+            free.discard(target)
     names = Counter(path.rpartition("/")[2] for side in (gone.keys() - found.keys(), free) for path in side)
     by_name = {path.rpartition("/")[2]: path for path in sorted(free)}
     for path in sorted(gone.keys() - found.keys())[:_MOST]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.checks.kit.locations import at
-from policylint.checks.kit.network import names_api_server
+from policylint.checks.kit.network import doubt, names_api_server
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, ResourceKey, integer, mapping, sequence, text, texts, value_at
 from policylint.model.words import leading
@@ -18,7 +18,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.cilium import LETS_API_SERVER
 from policylint.network.cilium_installed import installed
 from policylint.network.endpoints import Endpoint
-from policylint.network.kinds import CILIUM, NETWORK_POLICY
+from policylint.network.kinds import CILIUM
 from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec, RuleSpec
 from policylint.network.selecting import Labels
 from policylint.network.walk import Entry
@@ -191,7 +191,8 @@ def _finding(
     ]
     lacks = f"no rule opens TCP {', '.join(map(str, missing))} to it" if missing else "no rule opens its port"
     related = (Related("the rights are given here", need.because.name_location),) if need.because is not None else ()
-    grounds = [_unseen(simulation, policy.key.namespace or end.namespace)]
+    severity, confidence, ground = doubt(simulation, policy.key.namespace or end.namespace)
+    grounds = [ground]
     by_address = not need.ports and _is_open(entries, need, by_identity=False)
     if by_address:  # a range of addresses, or labels, that another plugin would take for the API server
         grounds.append("the API server may run elsewhere than on nodes of the cluster")
@@ -202,22 +203,17 @@ def _finding(
     ]
     return Finding(
         RULE,
-        "note" if by_address and any(isinstance(peer, Block) for peer in peers) else "warning",
+        "note" if severity == "note" or (by_address and any(isinstance(peer, Block) for peer in peers)) else "warning",
         f"{policy.key} keeps {leading(keys, 3)} from {need.what}: {lacks}",
         policy.resource.name_location,
         resources=(policy.key, *keys[:20]),
         label=need.label,
         related=related,
         help=(need.fix,),
-        confidence="assumed" if ground else "certain",
+        confidence="assumed" if ground and confidence == "certain" else confidence,
         ground=ground,
         field=f"egress/{need.what}",
     )
-
-
-def _unseen(simulation: Simulation, namespace: str) -> str:
-    reason = simulation.world.unseen.reason(ResourceKey(*NETWORK_POLICY, namespace, ""))
-    return f"a policy that was not seen may let them through ({reason})" if reason else ""
 
 
 def _asked_by_gateways(simulation: Simulation) -> Iterator[Finding]:
@@ -232,17 +228,17 @@ def _asked_by_gateways(simulation: Simulation) -> Iterator[Finding]:
                 if hop is None or step is None or step.policy is None or (state.policy.key, service, gateway) in told:
                     continue
                 told.add((state.policy.key, service, gateway))
-                ground = _unseen(simulation, step.policy.key.namespace or service.namespace)
+                severity, confidence, ground = doubt(simulation, step.policy.key.namespace or service.namespace)
                 yield Finding(
                     RULE,
-                    "warning" if ground else "error",
+                    severity,
                     f"{step.policy.key} blocks {gateway} from {service} on {hop.port}, which {state.policy.key} has it "
                     "ask",
                     step.policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
                     resources=(step.policy.key, gateway, service, state.policy.key),
                     label="requests that wait for its answer are turned away, or let through where the policy says so",
                     related=(Related("the proxies are told to ask it here", at(state.policy, pointer, "name")),),
-                    confidence="assumed" if ground else "certain",
+                    confidence=confidence,
                     ground=ground,
                     help=("note: the policy is accepted and its reference resolves: no status shows it",),
                     field=f"asks/{service.path}",

@@ -6,6 +6,7 @@ from collections.abc import ItemsView, Iterator
 from functools import cached_property
 from typing import Any
 
+from policylint.checks.kit.network import doubt
 from policylint.doors import PUBLISHED, with_doors
 from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.words import count
@@ -161,19 +162,17 @@ def _closed(simulation: Simulation) -> Iterator[Finding]:
         if step is None or step.policy is None:
             continue
         policy, opened = step.policy, way.hops[0].port
-        unseen = simulation.world.unseen.reason(
-            ResourceKey("networking.k8s.io", "NetworkPolicy", policy.key.namespace or gateway.namespace, "")
-        )
+        severity, confidence, ground = doubt(simulation, policy.key.namespace or gateway.namespace)
         more = f" and {count(len(set(served)) - 1, 'other route')}" if len(set(served)) > 1 else ""
         yield Finding(
             RULE,
-            "warning" if unseen else "error",
+            severity,
             f"{policy.key} blocks clients from port {port} of {gateway}: every connection for {served[0]}{more} fails",
             policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
             resources=(policy.key, gateway, *dict.fromkeys(served[:20])),
             label=f"no rule opens {opened} of the proxies to clients",
-            confidence="assumed" if unseen else "certain",
-            ground=f"a policy that was not seen may let them in ({unseen})" if unseen else "",
+            confidence=confidence,
+            ground=ground,
             help=("note: the Gateway is programmed and the routes are accepted: no status shows it",),
             field=f"ingress/{port}",
         )
@@ -194,13 +193,10 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     doubts = [
         rule.doubt for entry in network.entries(subject, _direction(side)) for rule, _ in entry.rules if rule.doubt
     ]
-    unseen = simulation.world.unseen.reason(
-        ResourceKey("networking.k8s.io", "NetworkPolicy", key.namespace or first.backend.wanted.namespace, "")
-    )
-    grounds = list(dict.fromkeys(doubts))
-    if unseen:
-        grounds.append(f"a policy that was not seen may let them through ({unseen})")
-    certain = not grounds
+    severity, confidence, ground = doubt(simulation, key.namespace or first.backend.wanted.namespace)
+    grounds = [*dict.fromkeys(doubts), *filter(None, [ground])]
+    if doubts and confidence == "certain":
+        severity, confidence = "warning", "assumed"
     more = f" and {count(len(routes) - 1, 'other route')}" if len(routes) > 1 else ""
     if side == "ingress":
         clients = "clients" if first.hop.source is None else first.gateway
@@ -211,7 +207,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     pointer = ("metadata", "name") if step.rule is None else step.rule.pointer
     return Finding(
         RULE,
-        "error" if certain else "warning",
+        severity,
         f"{what}: every request of {routes[0]}{more} to {_end(first, cuts)} fails",
         step.policy.resource.location(*pointer),
         resources=(key, *routes[:20], *services[:20]),
@@ -220,7 +216,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
             Related(f"sent to {cut.backend.wanted}", cut.route.route.location(*cut.backend.pointer))
             for cut in list({(cut.route.route.key, cut.backend.pointer): cut for cut in cuts}.values())[:4]
         ),
-        confidence="certain" if certain else "assumed",
+        confidence=confidence,
         ground="; ".join(grounds),
         help=(
             "note: the routes are accepted and their references resolve: no status shows it",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from policylint.checks.kit.network import doubt
 from policylint.documents import Pointer
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, text, value_at
 from policylint.model.kinds import DEFINITION
@@ -109,10 +110,10 @@ def _finding(
     assert step is not None
     assert step.policy is not None
     policy = step.policy
-    unseen = simulation.world.unseen.reason(ResourceKey("networking.k8s.io", "NetworkPolicy", service.namespace, ""))
+    severity, confidence, ground = doubt(simulation, service.namespace)
     return Finding(
         RULE,
-        "warning" if unseen else "error",
+        severity,
         f"{policy.key} keeps the API server from {service}, which {resource.key} names: no rule opens {hop.port} of "
         f"{hop.target} to it",
         policy.resource.location(*(("metadata", "name") if step.rule is None else step.rule.pointer)),
@@ -120,8 +121,8 @@ def _finding(
         label="calls come from an address outside the pods: from a node, as a rule",
         related=(Related("the API server is told to call it here", resource.location(*pointer)),),
         help=(f"note: {failing}", f"fix: open {hop.port} without `from`, or to the addresses of the API server"),
-        confidence="assumed" if unseen else "certain",
-        ground=f"a policy that was not seen may let them through ({unseen})" if unseen else "",
+        confidence=confidence,
+        ground=ground,
         field="ingress",
     )
 

@@ -193,9 +193,9 @@ class Universe:
             case "cluster":
                 selected = self.everything & ~self.addresses.all
             case "world" | "world-ipv4" | "world-ipv6":
-                selected = self.addresses.all
+                return Chosen(self.addresses.all, self.addresses.all | self._api_server)
             case "host" | "remote-node":
-                selected = hosts
+                return Chosen(hosts, hosts | self._api_server)  # it has the labels of where it runs, too
             case "kube-apiserver":
                 selected = self._api_server
             case "ingress":

@@ -695,3 +695,69 @@ def test_routes_of_several_traefiks_are_in_no_order(tmp_path: Path, one: str, ot
     one = one.replace("'kubernetes.io/ingress.class'", "kubernetes.io/ingress.class")
     manifests = ingress_route("one", one) + ingress_route("two", other)
     assert len(told(tmp_path, "GWP526", {"a.yaml": manifests})) == expected
+
+
+HOOK = """\
+apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: hook, namespace: shop}
+spec:
+  endpointSelector: {matchLabels: {app: web}}
+  ingress: [{fromEntities: [ENTITIES], toPorts: [{ports: [{port: hook, protocol: TCP}]}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: hook, namespace: shop}
+spec: {selector: {app: web}, ports: [{port: 443, targetPort: hook}]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: hook}
+webhooks:
+- name: hook.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {service: {name: hook, namespace: shop, path: /}}
+  rules: [{apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"]}]
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("entities", "expected"),
+    [
+        ("kube-apiserver", 0),
+        ("'host', remote-node", 0),
+        ("host", 0),
+        ("remote-node", 0),
+        ("cluster", 0),
+        ("world", 0),
+        ("health", 1),
+        ("ingress", 1),
+    ],
+)
+def test_entities_that_an_api_server_is_among(tmp_path: Path, entities: str, expected: int) -> None:
+    """Cilium, «Entities based»: it has the label of nodes where it runs on one, and that of the world elsewhere."""
+    manifests = HOOK.replace("ENTITIES", entities) + pods("{name: hook, containerPort: 9443}")
+    assert len(told(tmp_path, "GWP605", {"a.yaml": manifests})) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("{networkPolicy: {create: true}}", []),
+        ("{server: {networkPolicy: {enabled: true}}}", []),
+        ("{replicas: 2}", ["warning"]),
+        ("", ["error"]),
+    ],
+    ids=["says so", "says so below", "does not say", "no chart"],
+)
+def test_charts_whose_values_speak_of_network_policies(tmp_path: Path, values: str, expected: list[str]) -> None:
+    """What a chart says that it makes may let the proxies in; what it might make in principle lowers confidence."""
+    spec = f"spec: {{interval: 1h, chart: {{spec: {{chart: web, version: 1.0.0}}}}, values: {values}}}"
+    head = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\n"
+    chart = f"{head}{spec}\n---\n" if values else ""
+    fence = FENCE.replace("[FROM]", "[{podSelector: {matchLabels: {app: other}}}]")
+    (tmp_path / "a.yaml").write_text(edge(ISTIO) + route() + pods() + fence + chart)
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP604"]
+    assert [each.severity for each in found if each.confidence != "unknown"] == expected

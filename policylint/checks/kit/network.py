@@ -7,9 +7,10 @@ from typing import Any
 
 from policylint.checks.kit.wording import near
 from policylint.documents import Pointer
-from policylint.model import Location, ResourceKey, mapping, sequence, text
+from policylint.model import Confidence, Location, ResourceKey, Severity, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.model.selectors import matches
+from policylint.network.kinds import NETWORK_POLICY
 from policylint.network.rules import Peer, Pods, PolicySpec, RuleSpec
 from policylint.network.state import Network
 from policylint.network.walk import Stretch
@@ -155,3 +156,18 @@ def is_nobody(network: Network, peer: Peer | None) -> bool:
         return False
     chosen, named = network.universe.select(peer), meant_by_name(network, peer)
     return not chosen.sure and (bool(named) or not (chosen.maybe or may_be_elsewhere(network, peer)))
+
+
+def doubt(simulation: Simulation, namespace: str) -> tuple[Severity, Confidence, str]:
+    """Return how bad and how sure it is that network policies of a namespace keep something out, and why.
+
+    What was not seen may let it in: where its values speak of network policies, nothing is known; else in principle.
+    """
+    unseen = simulation.world.unseen
+    reason = unseen.reason(ResourceKey(*NETWORK_POLICY, namespace, ""))
+    sources = (making.source for place in (namespace, None) for _, making in unseen.at(place))
+    spoken = any(mention.kind == NETWORK_POLICY[1].lower() for source in sources for mention in source.mentions)
+    if not reason:
+        return "error", "certain", ""
+    ground = f"a policy that was not seen may let them through ({reason})"
+    return ("note", "unknown", ground) if spoken else ("warning", "assumed", ground)

@@ -21,7 +21,7 @@ _FOR_GOOD = _ARCHIVES | _SAMPLES
 """What nobody deploys even where a tree has nothing else."""
 TESTS = frozenset(
     {"conformance", "e2e", "fixtures", "mocks", "test", "test-data", "test-fixtures", "test-resources", "test-utils"}
-    | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils"}
+    | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils", ".chainsaw-test", ".kyverno-test"}
 )
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
 _DATA = "data"

@@ -25,8 +25,11 @@ REFUSED = "source-refused"
 """The code of what keeps Argo CD from reading a source: whatever else is in the tree, it would not be of that one."""
 _MOST = 3
 """Directories and objects that a sentence names; the others are counted."""
-_MADE_LATER = Pattern(r"[*?$<>{}\[\]]|\b(?:sops|enc|age|gpg|asc|vault)\b|encrypted|secret|credential", re.IGNORECASE)
-"""Paths that are no plain ones, or that say that what they name is not committed as it is."""
+_MADE_LATER = Pattern(
+    r"[*?$<>{}\[\]]|/flux-system/$|\b(?:sops|enc|age|gpg|asc|vault)\b|encrypted|secret|credential", re.IGNORECASE
+)
+"""Paths that are no plain ones, or that say that what they name is not committed as it is, or not by hand: `flux
+bootstrap` commits the directory `flux-system` of a cluster before anything there is applied."""
 
 
 class Stops(NamedTuple):

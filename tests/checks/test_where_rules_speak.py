@@ -402,6 +402,26 @@ TREES = [
     ),
     (
         "GWP914",
+        "a cluster that is bootstrapped later",
+        {"clusters/a/kustomization.yaml": "resources: [flux-system, a.yaml]\n", "clusters/a/a.yaml": edge() + route()},
+        0,
+    ),
+    (
+        "GWP914",
+        "another directory there",
+        {"clusters/a/kustomization.yaml": "resources: [system, a.yaml]\n", "clusters/a/a.yaml": edge() + route()},
+        1,
+    ),
+    # kyverno.io, «kyverno test»; kyverno.github.io/chainsaw: what they apply is for the test.
+    (
+        "GWP501",
+        "of a test",
+        {"a.yaml": edge() + route(), ".kyverno-test/r.yaml": SERVICE.replace("shop", "not_default")},
+        0,
+    ),
+    ("GWP501", "of none", {"a.yaml": edge() + route(), "kyverno/r.yaml": SERVICE.replace("shop", "not_default")}, 1),
+    (
+        "GWP914",
         "a file of another repository",
         {
             "kustomization.yaml": "resources: [a.yaml, 'https://github.com/example/other//base?ref=v1']\n",

@@ -224,7 +224,7 @@ def _narrowed_ties(simulation: Simulation, routes: Iterable[RouteState]) -> Iter
     """
     at_host: dict[tuple[Node, str], dict[ResourceKey, tuple[RouteState, str]]] = defaultdict(dict)
     for state in routes:
-        for node, host, written in _places(state) if state.route.key.kind in _KINDS else ():
+        for node, host, written in _places(state) if state.route.key.kind in _KINDS and _is_attached(state) else ():
             at_host[node, host][state.route.key] = state, written
     for (node, host), states in at_host.items():
         listener = simulation.topology.listener(node)
@@ -304,19 +304,21 @@ def _contests(
 ) -> Iterator[tuple[_Place, list[WrittenMatch]]]:
     """Yield the matches of a place that share their path with others there; all, where a path is an expression.
 
-    Most share it with none, and are not read any further.
+    Most share it with none, and are not read any further. A route that may not be attached takes nothing from others,
+    nor they from it; its own rules stand beside each other wherever it is.
     """
-    at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
+    at_place: dict[tuple[_Place, ResourceKey | None], dict[str, list[tuple[Resource, int, int]]]] = {}
     for state in routes:
         if state.route.key.kind in _KINDS:
             places = _places(state)
             number_of_places[state.route.key] = len(places)
+            alone = None if _is_attached(state) else state.route.key
             for place in places:
-                by_path = at_place.setdefault(place, {})
+                by_path = at_place.setdefault((place, alone), {})
                 for rule, number, value in state.route.once(_values):
                     by_path.setdefault(value, []).append((state.route, rule, number))
     read: dict[tuple[ResourceKey, Ranking], dict[tuple[int, int], list[WrittenMatch]]] = {}
-    for place, by_path in at_place.items():
+    for (place, _), by_path in at_place.items():
         all_meet = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
         shared = [each for group in by_path.values() if all_meet or len(group) > 1 for each in group]
         if shared:
@@ -347,10 +349,16 @@ def _read(
         yield from of_route[rule_number, number]
 
 
+def _is_attached(state: RouteState) -> bool:
+    """Tell whether a route is certainly attached wherever it may be."""
+    candidates = (candidate for parent in state.parents for candidate in parent.candidates)
+    return not any(candidate.unknown and not candidate.failure for candidate in candidates)
+
+
 def _places(state: RouteState) -> list[_Place]:
-    """Return the listeners of a route with its hostnames there; none where one of them is not certain."""
+    """Return the listeners of a route with its hostnames there; none where one of its parents was not seen."""
     attached = [candidate for parent in state.parents for candidate in parent.candidates if not candidate.failure]
-    if any(candidate.unknown for candidate in attached) or any(parent.resolution.unknown for parent in state.parents):
+    if any(parent.resolution.unknown for parent in state.parents):
         return []
     found = dict.fromkeys((candidate.node, host) for candidate in attached for host in candidate.hostnames)
     own = frozenset(state.hostnames)

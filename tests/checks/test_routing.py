@@ -272,6 +272,71 @@ def test_some_balance_requests_over_all_rules_with_the_same_match(
     assert disagreements(simulation) == []
 
 
+BY_LABEL = "allowedRoutes: {namespaces: {from: Selector, selector: {matchLabels: {edge: 'yes'}}}}"
+
+
+@pytest.mark.parametrize("controller", ["gateway.envoyproxy.io/gatewayclass-controller", "example.net/unknown"])
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ((rule(""), rule("")), "shop/checkout#rule-2 can never win against"),
+        ((rule(SAME), rule(SAME)), "shop/checkout#rule-2 can never win against"),
+        ((rule(SAME), rule("")), ""),
+        ((rule("matches: [{path: {value: /pay}, method: GET}]"), rule(SAME)), ""),
+    ],
+)
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        (worlds.gateway(listeners=f"[{{name: http, port: 80, protocol: HTTP, {BY_LABEL}}}]"), ""),
+        (
+            worlds.gateway(listeners=f"[{{name: a, port: 80, protocol: HTTP, hostname: '*.example.com', {BY_LABEL}}}]"),
+            "hostnames: ['${HOST}'], ",
+        ),
+        (
+            worlds.gateway(listeners="[{name: http, port: 80, protocol: HTTP, hostname: '*.example.com', "
+            "allowedRoutes: {namespaces: {from: All}}}]"),
+            "hostnames: ['${HOST}'], ",
+        ),
+    ],
+)  # fmt: skip
+def test_rules_of_one_route_stand_beside_each_other_wherever_it_is_attached(
+    doubt: tuple[str, str], rules: tuple[str, ...], said: str, controller: str
+) -> None:
+    """The first of two rules of one route with equal matches gets the requests (Gateway API, HTTPRouteRule: «the first
+    matching rule (in list order)»), whether its namespace has the label of the listener or not."""
+    edge, names = doubt
+    route = worlds.route(more=f"{names}rules: [{', '.join(rules)}]")
+    simulation = worlds.simulated(worlds.gateway_class(controller=controller), edge, route, worlds.service())
+    (state,) = simulation.topology.routes
+    assert state.parents[0].candidates[0].unknown
+    found = [finding.message for finding in run(simulation, select={"GWP408"})]
+    assert len(found) == bool(said) and all(said in message for message in found)
+    assert disagreements(simulation) == []
+
+
+@pytest.mark.parametrize("grpc", [False, True])
+@pytest.mark.parametrize("labels", ["", "{edge: 'yes'}", "{edge: 'no'}"])
+def test_a_route_that_may_not_be_attached_takes_nothing_from_others(labels: str, grpc: bool) -> None:
+    """What the older route takes it takes only where it is attached: an error of the other one is none without it."""
+    kind, match = ("GRPCRoute", "matches: [{method: {service: a.B}}]") if grpc else ("HTTPRoute", SAME)
+    spec = f"spec: {{parentRefs: [{{name: edge, namespace: infra}}], rules: [{rule(match)}]}}"
+    older, younger = (
+        worlds.manifest("gateway.networking.k8s.io/v1", kind, name, home, spec, created)
+        for name, home, created in (("old", "shop", OLD), ("young", "infra", YOUNG))
+    )
+    edge = worlds.gateway(listeners=f"[{{name: http, port: 80, protocol: HTTP, {BY_LABEL}}}]")
+    home = worlds.labelled("infra", "{edge: 'yes'}")
+    more = (worlds.labelled("shop", labels),) if labels else ()
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller="example.net/unknown"),
+        *(edge, older, younger, home, *more, worlds.service(), worlds.service(namespace="infra")),
+    )
+    found = [finding.message for finding in run(simulation, select={"GWP408"})]
+    assert len(found) == (labels == "{edge: 'yes'}")
+    assert disagreements(simulation) == []
+
+
 def stream(name: str, created: str = "", section: str = "db", kind: str = "TCPRoute") -> str:
     sent = f"rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]"
     spec = f"spec: {{parentRefs: [{{name: db, sectionName: {section}}}], {sent}}}"

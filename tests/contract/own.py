@@ -50,6 +50,29 @@ def authorization(name: str, spec: str, namespace: str = "infra") -> str:
     return manifest("security.istio.io/v1", "AuthorizationPolicy", name, namespace, f"spec: {{{spec}}}")
 
 
+def of_kong(plugin: str, config: str, more: str = "", *, at: str = "HTTPRoute") -> tuple[str, ...]:
+    """A route through Kong, it or its Service with an annotation that names a plugin; without one nothing is there."""
+    named = "annotations: {konghq.com/plugins: office}"
+    body = f"plugin: {plugin}\nconfig: {{{config}}}\n{more}"
+    backend = manifest(
+        "v1",
+        "Service",
+        "checkout",
+        "shop",
+        "spec: {ports: [{port: 80}], selector: {app: checkout}}",
+        more=named if at == "Service" else "",
+    )
+    objects = (
+        gateway_class("any", "konghq.com/kic-gateway-controller"),
+        gateway(of_class="any"),
+        route(more=TO_CHECKOUT, annotations="konghq.com/plugins: office" if at == "HTTPRoute" else ""),
+        backend,
+    )
+    return (
+        (*objects, manifest("configuration.konghq.com/v1", "KongPlugin", "office", "shop", body)) if plugin else objects
+    )
+
+
 OVER_TLS = (
     "[{name: http, port: 80, protocol: HTTPS, tls: {certificateRefs: [{name: a}]}, "
     "allowedRoutes: {namespaces: {from: All}}}]"
@@ -1231,6 +1254,19 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
                 "the policy of Calico",
                 manifest("projectcalico.org/v3", "GlobalNetworkPolicy", "n", "", "spec: {types: [Ingress]}"),
             ),
+        )
+    },
+    **{
+        f"{plugin} of Kong, which no trace judges: {what}": (
+            of_kong(plugin, config, at=at),
+            of_kong(*after, at=at),
+        )
+        for plugin, config in (("ip-restriction", "allow: [10.0.0.0/8]"), ("acl", "allow: [staff]"), ("opa", ""))
+        for what, at, after in (
+            ("it is gone", "HTTPRoute", ("", "")),
+            ("it is gone from a Service", "Service", ("", "")),
+            ("it is switched off", "HTTPRoute", (plugin, config, "disabled: true")),
+            ("another one has its name", "HTTPRoute", ("cors", "")),
         )
     },
     "a Gateway with a login at a Service, which a mesh has too, gets another controller": tuple(

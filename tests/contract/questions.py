@@ -65,6 +65,7 @@ from policylint.topology.workloads import is_workload
 from policylint.trace import Request, Trace, from_url
 from policylint.trace import request as as_request
 from policylint.trace.policies import facts
+from policylint.trace.requirements import PURPOSES
 from tests.contract.environment import MOST_WAYS, Answers, Change, Environment, bare, named
 from tests.worlds import resources as loaded
 
@@ -1006,6 +1007,16 @@ def _rules_by_reach(world: Environment) -> Answers:
     return {rule: "gets requests" if rule in with_requests else "gets none" for rule in _rules(world)}
 
 
+def _doubtful_beside_others(routes: Iterable[RouteState]) -> set[ResourceKey]:
+    """Return the routes of a listener with several of which one may not be attached there."""
+    at_listener: dict[Node, list[tuple[ResourceKey, str]]] = {}
+    for state in routes:
+        for each in (candidate for parent in state.parents for candidate in parent.candidates if not candidate.failure):
+            at_listener.setdefault(each.node, []).append((state.route.key, each.unknown))
+    several = [found for found in at_listener.values() if len({key for key, _ in found}) > 1]
+    return {key for found in several if any(unknown for _, unknown in found) for key, _ in found}
+
+
 def _is_read(world: Environment, rule: Rule) -> bool:
     """Return whether some Gateway of its route makes something of a rule."""
     state = world.simulation.topology.route(rule.node.key)
@@ -1016,7 +1027,7 @@ def _is_read(world: Environment, rule: Rule) -> bool:
 
 def _rules_by_gwp408(world: Environment) -> Answers:
     """What is reported of one match of a rule says nothing of its others; of a refused route there is none, and of one
-    at a Gateway that was not seen nothing is said."""
+    at a Gateway that was not seen nothing is said. One that may not be attached is held against no other."""
     told = {str(rule): (rule, "gets requests") for rule in _rules(world)}
     for finding in world.findings:
         subject = finding.message.partition(" can never win")[0].partition(" is in a tie ")[0]
@@ -1031,6 +1042,7 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     unread = {rule.node for rule in listed if not _is_read(world, rule)}
     told |= {name: (rule, "gets none") for name, (rule, _) in told.items() if rule in unread}
     silent = refused | {state.route.key for state in routes if any(each.resolution.unknown for each in state.parents)}
+    silent |= _doubtful_beside_others(routes)
     several = {
         rule.node for state in routes for rule in rules(state.route) if len(sequence(rule.body.get("matches"))) > 1
     }
@@ -1164,8 +1176,8 @@ def _opened_by_traces(change: Change) -> Answers:
             continue
         if any(trace.outcome.unknown or trace.authorization == "depends" or trace.depends for trace in (before, after)):
             told[subject] = ""
-        elif after.outcome.backends and _login(change, after) == "unknown":
-            told[subject] = ""  # a diff that sees a login go says so, as far as seen
+        elif after.outcome.backends and _is_in_doubt(change, before, after):
+            told[subject] = ""  # a diff that sees go what was asked says so, as far as seen
         elif after.unsettled and before.denied and not before.is_cut_off:
             told[subject] = ""  # and one that sees who turned it away go, where the network may still do so
         elif told.get(subject) != "":
@@ -1189,17 +1201,26 @@ def _is_taken_over(change: Change, entry: EntryPoint, served: set[tuple[Resource
     return is_new and any(gateway[:2] != entry.gateway[:2] and host == entry.host for gateway, host in served)
 
 
-def _login(change: Change, after: Trace) -> str:
-    return change.environments[1].requirements.of(after, "authentication").state
+def _asked_of(change: Change, before: Trace, after: Trace) -> Iterator[tuple[str, str, str]]:
+    """Yield each purpose with what is asked for it on either side, "" where the request gets to no backend."""
+    sides = tuple(zip(change.environments, (before, after), strict=True))
+    for purpose in PURPOSES:
+        was, now = (
+            world.requirements.of(trace, purpose).state if trace.outcome.backends else "" for world, trace in sides
+        )
+        yield purpose, was, now
+
+
+def _is_in_doubt(change: Change, before: Trace, after: Trace) -> bool:
+    """Return whether it is not known whether a request needs a login now, or what else it certainly needed before."""
+    asked_of = _asked_of(change, before, after)
+    return any(now == "unknown" and (was == "asked" or purpose == "authentication") for purpose, was, now in asked_of)
 
 
 def _opened_to_strangers(change: Change, before: Trace, after: Trace) -> bool:
-    """Return whether a request gets to a backend on both sides, and needed a login before that it need not have now."""
-    sides = zip(change.environments, (before, after), strict=True)
-    was, now = (
-        world.requirements.of(trace, "authentication").state if trace.outcome.backends else "" for world, trace in sides
-    )
-    return was == "asked" and now in ("open", "optional")
+    """Return whether a request gets to a backend on both sides, and was asked for something that it need not have now:
+    a login, or what some settings ask without turning anybody away whom a trace could show (an address, a group)."""
+    return any(was == "asked" and now in ("open", "optional") for _, was, now in _asked_of(change, before, after))
 
 
 def _opened_by_diff(change: Change) -> Answers:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from policylint.checks.kit.certified import End, ends, names_of
+from policylint.checks.kit.certified import ends, names_of
 from policylint.checks.kit.locations import path
+from policylint.implementations.generic.tls_ends import End
 from policylint.load.charts import RELEASE
 from policylint.model import Finding, Related, Resource, World, is_symbolic, mapping
 from policylint.model.words import listing

@@ -6,41 +6,130 @@ TLS certificate»; projectcontour/contour#5240.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
-from policylint.doors.peculiar import OWN_GATEWAY, proxies
+from policylint.doors.peculiar import OWN_GATEWAY, SERVER, TLS_ENDS, proxies
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.implementations.generic.tls_ends import TlsEnd
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.implementations.generic.tls_ends import End, TlsEnd, written
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
+from policylint.model.kinds import INGRESS
 from policylint.model.words import listing
 from policylint.topology.certificates import MADE, Certificates
 from policylint.topology.grants import Grants
+from policylint.topology.hostnames import covers
+
+if TYPE_CHECKING:
+    from policylint.doors.annotations import Served
 
 _ENDED = ("SIMPLE", "MUTUAL", "OPTIONAL_MUTUAL")
-_VIRTUAL_HOST = ("projectcontour.io", "HTTPProxy")
+_ROUTER = ("traefik.io", "IngressRoute")
+_VIRTUAL_HOST = TLS_ENDS[1]
+
+
+def ends(world: World) -> Iterator[End]:
+    """Yield where objects beside Gateway API end TLS with certificates of Secrets."""
+    for ingress, vendor, _ in _served(world):
+        blocks = [mapping(block) for block in sequence(ingress.spec.get("tls"))]
+        rules = [text(mapping(rule).get("host")) for rule in sequence(ingress.spec.get("rules"))]
+        named = [text(block.get("secretName")) for block in blocks]
+        for number, block in enumerate(blocks):
+            hosts = written(texts(block.get("hosts")) or rules)
+            if not named[number]:
+                continue
+            shown = filter(None, named) if vendor.pools == "ingress" else [named[number]]
+            place: Pointer = ("spec", "tls", number, "secretName")
+            end = _end(ingress, place, hosts, *shown)
+            yield end._replace(certain=bool(vendor.name) and vendor.pools != "all" and not end.is_issued)
+    for router in world.of_kind(*_ROUTER):
+        if name := text(mapping(router.spec.get("tls")).get("secretName")):
+            yield _end(router, ("spec", "tls", "secretName"), (), name)._replace(certain=False)
+    for server in world.of_kind(*SERVER):
+        tls, hosts = mapping(server.spec.get("tls")), written([text(server.spec.get("host"))])
+        if name := "" if tls.get("cert-manager") else text(tls.get("secret")):
+            yield _end(server, ("spec", "tls", "secret"), hosts, name)
+    for proxy in world.of_kind(*_VIRTUAL_HOST):
+        host = mapping(proxy.spec.get("virtualhost"))
+        if name := text(mapping(host.get("tls")).get("secretName")):
+            hosts = written([text(host.get("fqdn"))])
+            yield _end(proxy, ("spec", "virtualhost", "tls", "secretName"), hosts, name)
+    for gateway in world.of_kind(*OWN_GATEWAY):
+        yield from _at_servers(world, gateway)
+
+
+def _served(world: World) -> Sequence[Served]:
+    if not world.of_kind(*INGRESS):
+        return ()
+    from policylint.doors.annotations import served
+
+    return served(world)
+
+
+def _at_servers(world: World, gateway: Resource) -> Iterator[End]:
+    """Yield the servers of a Gateway of Istio: their credentials are read where its proxies are."""
+    homes = {workload.key.namespace for workload in proxies(world, gateway)}
+    for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
+        tls = mapping(server.get("tls"))
+        name, hosts = text(tls.get("credentialName")), texts(server.get("hosts"))
+        if text(tls.get("mode")) in _ENDED and name:
+            place: Pointer = ("spec", "servers", number, "tls", "credentialName")
+            secrets = [ResourceKey("", "Secret", home, name) for home in homes] if len(homes) == 1 else []
+            hosts = written([host.rpartition("/")[2] for host in hosts])
+            yield End(str(gateway.key), gateway, place, hosts, secrets)
+
+
+def _end(holder: Resource, place: Pointer, hosts: Sequence[str], *names: str) -> End:
+    secrets = []
+    for each in names:
+        namespace, _, name = each.rpartition("/")
+        secrets.append(ResourceKey("", "Secret", namespace or holder.key.namespace, name))
+    return End(str(holder.key), holder, place, hosts, secrets)
+
+
+def taken(world: World, holders: Collection[ResourceKey], host: str) -> Iterator[str]:
+    """Yield what is assumed of the certificates that doors show for a host, as nothing here deploys them.
+
+    Args:
+        holders: what the request comes in by, and the route that takes it.
+    """
+    for end in world.once(_all_ends):
+        if end.holder.key not in holders or (end.hosts and not any(covers(name, host) for name in end.hosts)):
+            continue
+        name = text(value_at(end.holder.body, end.pointer))
+        if not end.secrets and not is_symbolic(name):
+            yield f"Secret {name} is taken to be there, where the proxies of {end.what} are: these were not seen"
+        known = world.once(_certificates)
+        if not any(known.resolve(secret, issued=end.is_issued).found for secret in end.secrets):
+            for secret in end.secrets:
+                if known.resolve(secret, issued=end.is_issued).missing:
+                    yield f"{secret} is taken to be there: nothing in the tree deploys it"
+
+
+def _all_ends(world: World) -> list[End]:
+    return list(ends(world))
+
+
+def _certificates(world: World) -> Certificates:
+    return Certificates(world, Grants(world))
 
 
 def tls_ends(world: World) -> Iterator[TlsEnd]:
-    """Yield where TLS ends in objects beside Gateway API."""
-    for gateway in world.of_kind(*OWN_GATEWAY):
-        selector = tuple(sorted(map(str, mapping(gateway.spec.get("selector")).items())))
-        for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
-            tls, port = mapping(server.get("tls")), mapping(server.get("port"))
-            named = text(tls.get("credentialName"))
+    """Yield where TLS ends in objects beside Gateway API for hosts that have a chain of their own."""
+    for end in ends(world):
+        name = text(value_at(end.holder.body, end.pointer))
+        if end.holder.key[:2] == OWN_GATEWAY:
+            server = mapping(value_at(end.holder.body, end.pointer[:3]))
+            selector = tuple(sorted(map(str, mapping(end.holder.spec.get("selector")).items())))
+            port = mapping(server.get("port"))
             hosts = frozenset(host.rpartition("/")[2] for host in texts(server.get("hosts")))
-            is_ended = text(tls.get("mode")) in _ENDED and text(port.get("protocol")).upper() == "HTTPS"
-            if is_ended and named and selector and hosts and not is_symbolic(str([named, *hosts])):
-                place: Pointer = ("spec", "servers", number, "tls", "credentialName")
-                yield TlsEnd(gateway, place, (*selector, port.get("number")), f"credential {named}", hosts, 404)
-    for proxy in world.of_kind(*_VIRTUAL_HOST):
-        host = mapping(proxy.spec.get("virtualhost"))
-        named, fqdn = text(mapping(host.get("tls")).get("secretName")), text(host.get("fqdn"))
-        if named and fqdn and not is_symbolic(named + fqdn):
-            namespace, _, name = named.rpartition("/")
-            secret = f"Secret {namespace or proxy.key.namespace}/{name}"
-            place = ("spec", "virtualhost", "tls", "secretName")
-            yield TlsEnd(proxy, place, _VIRTUAL_HOST, secret, frozenset({fqdn}), 421)
+            is_https = text(port.get("protocol")).upper() == "HTTPS"
+            if is_https and selector and hosts and not is_symbolic(str([name, *hosts])):
+                by = (*selector, port.get("number"))
+                yield TlsEnd(end.holder, end.pointer, by, f"credential {name}", hosts, 404)
+        elif end.holder.key[:2] == _VIRTUAL_HOST and end.hosts and not is_symbolic(f"{name}{end.hosts[0]}"):
+            hosts = frozenset(end.hosts)
+            yield TlsEnd(end.holder, end.pointer, _VIRTUAL_HOST, str(end.secrets[0]), hosts, 421)
 
 
 def misplaced(world: World) -> Iterator[DeadEnd]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from policylint.documents import read
 from policylint.doors import DOOR_GUARDS
-from policylint.model import PolicyKind, Resource, mapping, sequence, text, texts
+from policylint.model import PolicyKind, Resource, integer, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
@@ -92,6 +92,11 @@ class Vendor:
     def unencrypted(self) -> Mapping[str, int]:
         """Which annotations answer requests over http for a host, with the status."""
         return mapping(self._entry.get("unencrypted"))
+
+    @property
+    def unserved(self) -> int | None:
+        """The status of requests whose backends are missing, None where nobody wrote it down."""
+        return integer(self._entry.get("unserved"))
 
     @property
     def certificate(self) -> str:
@@ -283,6 +288,18 @@ def stream_kinds() -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1)
+def unserved(controller: str, class_name: str, route: Resource) -> int | None:
+    """Return the status of requests of a door whose backends are missing; None where nobody wrote it down.
+
+    Args:
+        controller: of the IngressClass, "" where that was not seen.
+        route: what sends them there: an Ingress, a VirtualService, an IngressRoute.
+    """
+    if route.key[:2] == INGRESS:
+        return vendor_of(controller, class_name, route).unserved
+    return integer(mapping(_content().get("unserved")).get("/".join(route.key[:2])))
+
+
 def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
     """Return kinds whose objects name Services, where they do so, and whether by addresses."""
     entries = map(mapping, sequence(_content().get("names")))

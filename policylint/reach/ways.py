@@ -402,7 +402,7 @@ def end_in_words(trace: Trace) -> str:
         return listing(backends) + (f", an error ({ended.failing:.0%})" if ended.failing else "")
     if trace.is_cut_off:
         return ended.reason
-    word = "refused" if ended.refused else "not known" if ended.unknown else str(ended.status)
+    word = "refused" if ended.refused else "not known" if ended.unknown else str(ended.status or "an error")
     return f"{word}: {ended.reason}" if ended.reason else word
 
 

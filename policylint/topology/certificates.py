@@ -80,7 +80,7 @@ class Certificates:
         fields: tuple[str, ...],
         issued: bool,
     ) -> ReferenceState:
-        resolution = self._resolve(wanted, issued)
+        resolution = self.resolve(wanted, issued=issued)
         granted = self._grants.allows(holder.key, wanted)
         if granted is False:
             message = f"no ReferenceGrant in namespace {wanted.namespace} lets {holder.key} name {wanted}"
@@ -90,12 +90,17 @@ class Certificates:
         fault = _fault(resolution.resource, fields, self._world)
         return ReferenceState(role, holder, pointer, wanted, resolution, granted, invalid if fault else "", fault)
 
-    def _resolve(self, wanted: ResourceKey, issued: bool) -> Resolution:
+    def resolve(self, wanted: ResourceKey, *, issued: bool) -> Resolution:
+        """Return whether a Secret or bundle is there: unknown of one that something here makes.
+
+        Args:
+            issued: whether cert-manager makes it by an annotation of what names it.
+        """
         resolution = resolve(self._world, wanted)
         if resolution.found or not wanted.name:
             return resolution
         if issued:
-            return Resolution("unknown", "cert-manager makes it, by an annotation of the Gateway")
+            return Resolution("unknown", "cert-manager makes it, by an annotation")
         bundle = ResourceKey("trust.cert-manager.io", "Bundle", "", wanted.name)
         maker = self._made.get(wanted) or (bundle if self._world.get(bundle) is not None else None)
         if maker is not None:

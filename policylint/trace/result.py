@@ -45,7 +45,8 @@ class Outcome(NamedTuple):
 
     Args:
         shares: the backends with their shares, those that fail included.
-        status: of a response that no backend gives; for a part of the requests where `shares` has working backends too.
+        status: of a response that no backend gives, None of an error whose status is not known; for a part of the
+            requests where `shares` has working backends too.
         refused: no TLS session, nothing on the port, or network policies in the way to all backends.
         unknown: the manifests do not determine the end.
         reason: why, for every end that is no backend.

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from policylint.documents import Pointer
-from policylint.model import Resource
+from policylint.model import Resource, ResourceKey
+from policylint.model.kinds import INGRESS
 from policylint.namedtuple import NamedTuple
+from policylint.topology.certificates import CERT_MANAGER
+
+_ACME = "kubernetes.io/tls-acme"
 
 
 class TlsEnd(NamedTuple):
@@ -22,3 +28,32 @@ class TlsEnd(NamedTuple):
     certificate: str
     hosts: frozenset[str]
     status: int
+
+
+class End(NamedTuple):
+    """A place at which TLS ends, with certificates of Secrets.
+
+    Args:
+        what: what ends it, as a sentence has it.
+        hosts: in lower case, without patterns for all; none where it is for all of the holder's.
+        secrets: those whose certificates are shown there, each for the names that it has; none where it is not known
+            in which namespace they are.
+        certain: whether clients see the certificates of these alone, and nobody makes them from the hosts.
+    """
+
+    what: str
+    holder: Resource
+    pointer: Pointer
+    hosts: Sequence[str]
+    secrets: Sequence[ResourceKey]
+    certain: bool = True
+
+    @property
+    def is_issued(self) -> bool:
+        """Whether cert-manager makes the Secrets, from the hosts of an Ingress."""
+        return self.holder.key[:2] == INGRESS and any(map(self.holder.annotations.get, (*CERT_MANAGER, _ACME)))
+
+
+def written(hosts: Sequence[str]) -> list[str]:
+    """Return hosts in lower case, without those that are all."""
+    return [host.lower() for host in hosts if host not in ("", "*")]

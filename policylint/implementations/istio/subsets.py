@@ -37,8 +37,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
             if service is None and (lacking := _lacking(world, host, virtual)) is not None:
                 does = f"sends requests to {lacking}, which is missing"
                 fix = "name a Service, or the host of a ServiceEntry: that of another VirtualService is none"
-                then = "these requests are answered with an error: 500 or 503"
-                yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,), then=then)
+                yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,))
             if not name or is_symbolic(name) or host.startswith("*") or service is None:
                 continue
             about = [rule for rule in rules if _is_about(rule, service) or _may_be_about(rule, service, world)]

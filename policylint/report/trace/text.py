@@ -197,7 +197,7 @@ def result(trace: Trace, names: Names, login: Asked | None = None) -> str:
     if outcome.unknown:
         return f"unknown: {outcome.reason}."
     grpc = f" (gRPC {outcome.grpc_status})" if outcome.grpc_status else ""
-    return f"{outcome.status}{grpc}: {outcome.reason}{nearest}."
+    return f"{outcome.status or 'an error'}{grpc}: {outcome.reason}{nearest}."
 
 
 def verdicts(requests: Sequence[TracedRequest], paint: Paint) -> Iterator[str]:

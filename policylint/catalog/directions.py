@@ -164,11 +164,18 @@ def _of_path(
     lists = _lists(name)
     if lists == "deny":
         yield Weakness(dotted, "what it turned away passes", list="demands")
-    elif lists == "allow":
+    elif lists == "allow" and not _is_of_one(path, before, after):
         yield Weakness(dotted, "one more is let in", list="alternatives")
     elif (lists == "spare" and _speaks(kind, path[:-1])) or any(_lists(step) == "spare" for step in path[:-1]):
         yield Weakness(dotted, "these are spared", list="conditions")
     yield from _of_values(kind, path, sense, before, after)
+
+
+def _is_of_one(path: tuple[str, ...], before: Any, after: Any) -> bool:
+    """Tell whether a field holds the settings of one, and no list of whom: `trustedProxy: {userHeader, roleHeader}`."""
+    last = _singles(path[-1])[-1:]
+    is_noun = not any(word.endswith("s") or word in _directions().allows for word in last)
+    return is_noun and any(isinstance(value, dict) for pair in _pairs(before, after, path) for value in pair)
 
 
 def _is_of_whom(path: tuple[str, ...]) -> bool:

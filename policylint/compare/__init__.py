@@ -38,20 +38,37 @@ if TYPE_CHECKING:
 
 def pair_sides(before: Sequence[Simulation], after: Sequence[Simulation]) -> list[Sides]:
     """Pair the environments by name, with the creation order that the change states, and certain of what only the other
-    side has (`at_home`); a missing side is empty."""
+    side has (`at_home`); a missing side is empty, but for what another environment has of one that nobody declared."""
     old = {simulation.world.name: simulation for simulation in before}
     new = {simulation.world.name: simulation for simulation in after}
     sides = []
     for name in sorted(old.keys() | new.keys()):
         catalog = (old.get(name) or new[name]).catalog
-        left = old.get(name) or simulate(World(name, ()), catalog)
-        right = new.get(name) or simulate(World(name, ()), catalog)
+        left = old.get(name) or _counterpart(new[name], before) or simulate(World(name, ()), catalog)
+        right = new.get(name) or _counterpart(old[name], after) or simulate(World(name, ()), catalog)
         left, right = with_defaults(left, right)
         if (name in old and name in new) or left.world.resources or right.world.resources:
             pairing = Pairing(left, right)
             aged = Sides(left, with_ages(right, pairing.new), pairing)
             sides.append(at_home(aged) if name in old and name in new else aged)
     return sides
+
+
+def _counterpart(lone: Simulation, others: Sequence[Simulation]) -> Simulation | None:
+    """Return what the other side has of an environment that is on one side alone, None where that is nothing.
+
+    Environments that no deployer declares come and go with how directories exclude each other: what the likest of the
+    others has of its objects has stayed. One that is declared is gone with all that it had.
+    """
+    world = lone.world
+    shared = {each.world.name: sum(key in each.world.resources for key in world.resources) for each in others}
+    likest = max(others, key=lambda each: shared[each.world.name], default=None)
+    if world.by_deployer or likest is None or 2 * shared[likest.world.name] < len(world.resources) or not shared:
+        return None
+    beside = likest.world.resources.keys() - world.resources.keys()
+    there = likest.world.setting_aside(beside, f"it is in environment {likest.world.name}")
+    there.name = world.name
+    return simulate(there, likest.catalog)
 
 
 def compare(sides: Iterable[Sides], texts: TextChanges = NO_TEXTS) -> list[EnvironmentChange]:

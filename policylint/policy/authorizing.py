@@ -235,6 +235,7 @@ class Decision(NamedTuple):
         refuses: of an answer that depends, whether it is a denial if what it depends on is so.
         asks: of what depends, the authorizer outside that is certainly asked: `external authorization`.
         because: the object beside `by` without which it would not be denied.
+        is_fault: whether it is denied as a setting cannot do its work, whoever asks.
         passes_on: whether the rule of the route does not take the request after all, but the next one that does.
     """
 
@@ -249,6 +250,7 @@ class Decision(NamedTuple):
     refuses: bool = False
     nearest: NearestRule | None = None
     because: Resource | None = None
+    is_fault: bool = False
     passes_on: bool = False
 
     def if_so(self, why: str) -> Decision:

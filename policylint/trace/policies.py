@@ -237,7 +237,7 @@ def _failures(effective: Effective) -> Iterator[Decision]:
     """Yield the answers of settings that cannot do their work."""
     for place, failure in effective.failing.items():
         decision = Decision("denied" if failure.certain else "depends", place, failure.why, failure.status)
-        yield decision._replace(direct=failure.status < 400)
+        yield decision._replace(direct=failure.status < 400, is_fault=True)
 
 
 def facts(request: Request, asked: list[RequestQuestion] | None = None) -> RequestFacts:

@@ -35,6 +35,7 @@ CERTAIN: list[tuple[Any, Any, str]] = [
     # lists
     ({"allowedUsers": ["a"]}, {"allowedUsers": ["a", "b"]}, "allowedUsers"),
     ({"allowedUsers": ["a"]}, {"allowedUsers": ["*"]}, "allowedUsers"),
+    ({"allowedUsers": {"a": "read"}}, {"allowedUsers": {"a": "read", "b": "read"}}, "allowedUsers"),
     ({"roles": ["staff"]}, {"roles": ["everyone"]}, "roles"),
     ({"claims_to_roles": [{"value": "ops"}]}, {"claims_to_roles": [{"value": "*"}]}, "claims_to_roles.*.value"),
     ({"deniedHosts": ["a", "b"]}, {"deniedHosts": ["b"]}, "deniedHosts"),
@@ -72,6 +73,11 @@ UNCERTAIN: list[tuple[Any, Any]] = [
     ({"metrics": {"tls": {"enabled": True}}}, {"metrics": {"tls": {"enabled": False}}}),
     ({"securityContext": {"enabled": True}}, {"securityContext": {"enabled": False}}),
     ({"hosts": ["a"]}, {"hosts": ["*"]}),
+    (
+        {"auth": {"trustedProxy": {"userHeader": "a"}}},
+        {"auth": {"trustedProxy": {"userHeader": "a", "roleHeader": "b"}}},
+    ),
+    ({"allowedClient": {"name": "a"}}, {"allowedClient": {"name": "a", "secret": "b"}}),
     ({"install": {"skipCRDs": False}}, {"install": {"skipCRDs": True}}),
     ({"a": {"skipSchemaValidation": False}}, {"a": {"skipSchemaValidation": True}}),
     ({"a": {"skip-provider-button": False}}, {"a": {"skip-provider-button": True}}),

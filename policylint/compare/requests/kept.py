@@ -12,10 +12,10 @@ from policylint.compare.requests.answers import Difference, RequestAnswer
 from policylint.compare.settings import fate, settings
 from policylint.model import Location, ResourceKey, Severity
 from policylint.namedtuple import NamedTuple
-from policylint.policy.asking import SEVERITY_OF_LOSS, Ask, TurnedAway, strongest
+from policylint.policy.asking import SEVERITY_OF_LOSS, Ask, TurnedAway, asks, strongest
 from policylint.policy.results import Effective, Group
 from policylint.simulation.certificates import CertificateDemands
-from policylint.trace import Asker
+from policylint.trace import PURPOSES, Asker
 
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
@@ -58,6 +58,22 @@ def kept(sides: Sides, difference: Difference, before: RequestAnswer, after: Req
         yield from _asked(sides, difference.purpose, before, after)
     elif (before.denied or before.withheld) and (after.serves or difference.change == "less-asked"):
         yield from _refused(sides, before, after)
+    elif before.trace.failed_by is not None and after.serves:
+        yield from _failed(sides, before.trace.failed_by, after)
+
+
+def _failed(sides: Sides, policy: ResourceKey, after: RequestAnswer) -> Iterator[Kept]:
+    """Yield what a refused policy, for which all requests were answered with an error, meant to ask, where nobody asks
+    for it now."""
+    state = sides.before.policies[policy]
+    asked = list(asks(state.kind, state.policy.spec))
+    for purpose in PURPOSES:
+        own = [ask for ask in asked if ask.purpose == purpose]
+        if own and not any(asker.must for asker in after.asked[purpose].demands):
+            names = tuple(dict.fromkeys(ask.path.partition(".")[0] for ask in own))
+            owner = Responsible(policy, state.policy.location("spec", names[0]))
+            because = fate(sides.pairing.key(policy), None, sides)
+            yield Kept(purpose, names, (owner,), strongest(own), because=because)
 
 
 def asking(sides: Sides, purpose: str, answer: RequestAnswer) -> Iterator[Kept]:
@@ -129,6 +145,8 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
     for judged in before.trace.judged:
         if judged.decision.answer == "denied" and not judged.decision.direct:
             name = str(judged.decision.pointer[0]) if judged.decision.pointer else ""
+            if judged.decision.is_fault and after is not None and _asks_instead(sides, name, before, after):
+                continue
             if judged.met is None:
                 yield Kept("authorization", (name,), (Responsible(judged.policy, judged.location),))
                 continue
@@ -153,6 +171,14 @@ def _refused(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -
         at = sides.pairing.key(admission.at.path[0].key)
         owner = Responsible(by.key, by.location(*decision.pointer))
         yield Kept("authorization", (path(decision.pointer),), (owner,), stands=stays, at=at)
+
+
+def _asks_instead(sides: Sides, name: str, before: RequestAnswer, after: RequestAnswer) -> bool:
+    """Return whether a setting that turned everybody away, as it could not do its work, asks now, or something new does
+    in its place: who gets in has proved who they are, which is what was meant."""
+    was = {(asker.setting, _after(sides, asker.policy)) for asked in before.asked.values() for asker in asked.demands}
+    asks = [asker for asked in after.asked.values() for asker in asked.demands if asker.must]
+    return any((each.setting, each.policy) not in was or each.setting.partition(".")[0] == name for each in asks)
 
 
 def _cut_off(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:

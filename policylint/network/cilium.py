@@ -182,9 +182,9 @@ def _rules(
         yield RuleSpec(direction, index, action, tuple(alternatives), ports, pointer, name, doubt=doubt)  # type: ignore[arg-type]
     for number, group in enumerate(groups):
         where = (field, index, "toPorts", number)
-        stated_ports = _group(group, direction, where)
-        calls = _calls(group)
-        yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports, pointer, name, calls, doubt)  # type: ignore[arg-type]
+        reads: Any = "itself" if group.get("terminatingTLS") or group.get("originatingTLS") else "wire"
+        stated_ports, calls = _group(group, direction, where), _calls(group)
+        yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports, pointer, name, calls, doubt, reads)  # type: ignore[arg-type]
 
 
 def _group(group: Mapping[str, Any], direction: Direction, where: Pointer) -> tuple[PortSpec, ...] | None:

@@ -20,7 +20,7 @@ from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.meshes import Tunnel, Tunnels, untunnelled
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
-from policylint.network.rules import Direction, PolicySpec
+from policylint.network.rules import Direction, PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both
 from policylint.network.walk import Takes, TierStep
@@ -252,9 +252,28 @@ class Hops:
     def answered(self, hop: Hop, way: Direction, takes: Takes) -> tuple[TierStep, ...]:
         """Return what the tiers at one end of a hop do with one request on it."""
         subject, other = (hop.target, hop.source) if way == "ingress" else (hop.source, hop.target)
+        return self.network.steps(self._number[id(subject)], way, self.peers(other), self._listening(hop), takes)
+
+    def hearing(self, hop: Hop, way: Direction) -> list[tuple[PolicySpec, RuleSpec]]:
+        """Return the rules at one end of a hop that certainly look at its requests, whatever else lets it through."""
+        subject, other = (hop.target, hop.source) if way == "ingress" else (hop.source, hop.target)
+        if subject is None or subject.role == "outside":
+            return []
+        peers, ports = self.peers(other), self._listening(hop)
+        return [
+            (entry.policy, rule)
+            for entry in self.network.entries(self._number[id(subject)], way)
+            for rule, parts in entry.rules
+            if entry.certain
+            and rule.calls is not None
+            and rule.action == "Allow"
+            and any(part.ports & ports and part.sure & peers for part in parts)
+        ]
+
+    def _listening(self, hop: Hop) -> int:
+        """Return the set of the ports that a hop leads to."""
         protocol, _, numbers = hop.port.partition(" ")
-        ports = self._ports(protocol, map(int, filter(None, numbers.split(","))))
-        return self.network.steps(self._number[id(subject)], way, self.peers(other), ports, takes)
+        return self._ports(protocol, map(int, filter(None, numbers.split(","))))
 
     def peers(self, end: Endpoint | None) -> int:
         """Return the set of what an end is to the other end's policies; None are clients outside."""

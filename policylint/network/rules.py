@@ -94,6 +94,8 @@ class RuleSpec(NamedTuple):
         calls: which requests it takes on the ports that it allows, as alternatives of which all conditions must hold;
             None for all of them.
         doubt: why it is not certain that the rule does what is written, "" when it is.
+        reads: how it sees requests: off the `wire`, where TLS hides them; behind the `proxy` of a mesh, whose TLS ends
+            before it; or by ending TLS `itself`.
     """
 
     direction: Direction
@@ -105,6 +107,7 @@ class RuleSpec(NamedTuple):
     name: str = ""
     calls: tuple[tuple[Term, ...], ...] | None = None
     doubt: str = ""
+    reads: Literal["wire", "proxy", "itself"] = "wire"
 
 
 class PolicySpec(NamedTuple):

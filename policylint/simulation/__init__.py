@@ -182,7 +182,7 @@ class Simulation:
         if self.kept_meshes is None:
             from policylint.simulation.meshes import Meshes
 
-            self.kept_meshes = Meshes(self.world, self.catalog, self.topology)
+            self.kept_meshes = Meshes(self.world, self.catalog, self.topology, self.groups)
         return self.kept_meshes
 
     @property

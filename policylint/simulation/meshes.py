@@ -7,7 +7,7 @@ write that for whoever has one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from policylint.topology.ancestry import implementation_of
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
+    from policylint.policy.results import Group
 
 _KEPT_OUT = ("", "disabled", "false", "none")
 
@@ -30,10 +31,10 @@ class Meshes:
     """The meshes of an environment.
 
     Attributes:
-        all: those that workloads may be in, by name.
+        all: those that workloads may be in, by name; `groups` has each with its effective policies.
     """
 
-    def __init__(self, world: World, catalog: Catalog, topology: Topology) -> None:
+    def __init__(self, world: World, catalog: Catalog, topology: Topology, groups: Sequence[Group] = ()) -> None:
         self._world, self._catalog, self._topology = world, catalog, topology
         enrolling = catalog.enrolling()
         kinds = (catalog.get(group, name) for group, name in world.kinds())
@@ -42,6 +43,9 @@ class Meshes:
             shown = chain(map("/".join, world.kinds()), _enrolments(world))
             names.update(enrolling[name] for name in shown if name in enrolling)
         self.all = [self._behaviour(name) for name in sorted(names)]
+        self.groups = [
+            (mesh, [group for group in groups if group.kind.implementation == mesh.name]) for mesh in self.all
+        ]
 
     @cached_property
     def routing(self) -> list[Implementation]:
@@ -65,6 +69,17 @@ class Meshes:
         """Return the tunnel that a TCP connection between two ends may go through, None where none is known of."""
         tunnels = (mesh.tunnel(source, target, self._world) for mesh in self.all) if source.is_pod else ()
         return next((tunnel for tunnel in tunnels if tunnel is not None), None)
+
+    def encrypts(
+        self, source: Endpoint, target: Endpoint, service: Resource, ports: tuple[int | None, int | None]
+    ) -> str:
+        """Return why what an end sends to the pods of a Service is certainly encrypted, "" where it may not be.
+
+        Args:
+            ports: the one that is asked for, and that of the pods.
+        """
+        told = (mesh.encrypted(source, target, service, ports, groups, self._world) for mesh, groups in self.groups)
+        return next(filter(None, told), "")
 
     def _behaviour(self, name: str) -> Implementation:
         return implementation(name, self._catalog.settings(name))

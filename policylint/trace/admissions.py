@@ -42,10 +42,7 @@ class Admissions:
         self._simulation = simulation
         self._acting = simulation.acting
         self._routed: set[ResourceKey] | None = None
-        self._asked = [
-            (mesh, [group for group in simulation.groups if group.kind.implementation == mesh.name])
-            for mesh in simulation.meshes.all
-        ]
+        self._asked = simulation.meshes.groups
 
     def hears(self, implementation_name: str) -> bool:
         """Return whether proxies ask the policies of an implementation."""

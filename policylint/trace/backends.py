@@ -9,7 +9,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, World, integer, mapping, sequence, text, value_at
+from policylint.model import (
+    GATEWAY_GROUP,
+    Node,
+    Resource,
+    ResourceKey,
+    World,
+    integer,
+    mapping,
+    sequence,
+    text,
+    value_at,
+)
 from policylint.model.kinds import SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
@@ -23,10 +34,11 @@ TLS_POLICY = (GATEWAY_GROUP, "BackendTLSPolicy")
 
 
 class Tls(NamedTuple):
-    """TLS towards a backend: the server name requested, or why there can be no session."""
+    """TLS towards a backend: the server name requested, or why there can be no session, and the policy that has it."""
 
     sni: str = ""
     problem: str = ""
+    by: ResourceKey | None = None
 
 
 class BackendTls:
@@ -52,7 +64,7 @@ class BackendTls:
                 problem = _unaccepted(state)
                 if problem:
                     return Tls(problem=f"{state.key} is not accepted: {problem}")
-                return Tls(text(mapping(state.policy.spec.get("validation")).get("hostname")))
+                return Tls(text(mapping(state.policy.spec.get("validation")).get("hostname")), by=state.key)
         return None
 
 

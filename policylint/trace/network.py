@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
+from policylint.digits import whole_number
 from policylint.doors import PUBLISHED
+from policylint.model import Resource
 from policylint.model.spelling import find
 from policylint.model.ternary import every, some
+from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
 from policylint.topology import whole
+from policylint.topology.status import is_passthrough
 from policylint.trace.admissions import call_of, end_of, turning_away
 from policylint.trace.request import RequestError
 from policylint.trace.result import Outcome, Share, Trace
@@ -19,10 +23,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hop, Hops, Way
-    from policylint.network.rules import RuleSpec
+    from policylint.network.rules import Direction, PolicySpec, RuleSpec
+    from policylint.trace.backends import BackendTls
 
 
-def along(simulation: Simulation, trace: Trace) -> Trace:
+class Unheard(NamedTuple):
+    """A rule about requests that finds TLS, at one end of a hop, and why it does."""
+
+    way: Direction
+    policy: PolicySpec
+    rule: RuleSpec
+    why: str
+
+
+def along(simulation: Simulation, tls: BackendTls, trace: Trace) -> Trace:
     """Return a trace with its way through the network, where there are network policies and something is forwarded.
 
     A backend that they certainly cut off gets no request; where none is left, the request has no answer.
@@ -34,7 +48,7 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
     if not ways:
         return trace._replace(notes=(*trace.notes, "no client is named, so network policies are not asked"))
     trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
-    trace = _heard(simulation, trace, shares, ways)
+    trace = _heard(simulation, tls, trace, shares, ways)
     stopped = {share.pointer or share.key: _stopped(way) for share, way in zip(shares, ways, strict=True)}
     if not any(stopped.values()):
         return trace
@@ -56,10 +70,10 @@ def asks(simulation: Simulation) -> bool:
     return any(rule.calls for policy in policies for rule in policy.rules)
 
 
-def _heard(simulation: Simulation, trace: Trace, shares: list[Share], ways: list[Way]) -> Trace:
+def _heard(simulation: Simulation, tls: BackendTls, trace: Trace, shares: list[Share], ways: list[Way]) -> Trace:
     """Return a trace with what rules of network policies about requests answer, and with the end that this means."""
     request = trace.request
-    if request.scheme not in ("http", "https"):
+    if request.scheme not in ("http", "https", "tls"):
         return trace
     asked, found = list(trace.questions), list[PlacedDecision]()
     problems: dict[object, PlacedDecision] = {}
@@ -67,7 +81,8 @@ def _heard(simulation: Simulation, trace: Trace, shares: list[Share], ways: list
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         call = call_of(request, host, path, share.port, Client(), asked, stream=False)
-        answers = [_at_ends(simulation, hop, call) for hop in way.hops]
+        own = _own_tls(tls, trace, share)
+        answers = [_at_ends(simulation, hop, call, share, own) for hop in way.hops]
         ways[number] = way._replace(hops=tuple(hop for hop, _ in answers))
         denied = [each for each in answers if each[1] is not None]
         pods = [hop for hop in way.hops if hop.source is not None]
@@ -77,7 +92,7 @@ def _heard(simulation: Simulation, trace: Trace, shares: list[Share], ways: list
                 problems.setdefault(share.pointer or share.key, decision)
             if decision is not None:
                 found.append(decision if is_sure else _perhaps(decision))
-    if len(asked) == len(trace.questions):
+    if not found and len(asked) == len(trace.questions):
         return trace
     way = ways[0] if len(ways) == 1 else _united(ways)
     trace = trace._replace(network=way, questions=tuple(asked), admissions=(*trace.admissions, *found))
@@ -98,14 +113,59 @@ def _perhaps(placed: PlacedDecision) -> PlacedDecision:
     return placed._replace(decision=placed.decision.if_so("which of the pods behind the Service gets it"))
 
 
-def _at_ends(simulation: Simulation, hop: Hop, call: RequestFacts) -> tuple[Hop, PlacedDecision | None]:
+def _own_tls(tls: BackendTls, trace: Trace, share: Share) -> str:
+    """Return why requests come to the pods of a backend in TLS that ends there, "" where they do not."""
+    if trace.gateway is None:
+        return "its client uses TLS" if trace.request.scheme in ("https", "tls") else ""
+    if trace.listener is not None and is_passthrough(trace.listener):
+        return f"{trace.listener.node} passes TLS on"
+    session = tls.of(share)
+    if session is not None:
+        return f"{session.by} has it sent by TLS"
+    setting = next((each for each in trace.policies if "backendTLS" in each.spec), None)
+    return "" if setting is None else f"{setting.group.effective.sources[0]} has it sent by TLS"
+
+
+def unheard(simulation: Simulation, hop: Hop, service: Resource | None, port: int | None, own: str) -> Unheard | None:
+    """Return the rule about requests at an end of a hop that finds TLS instead, so that no connection gets through.
+
+    Source: docs.cilium.io, «Integration with Istio»: its HTTP policies are not compatible with mutual TLS.
+    cilium/proxy, cilium/tls_wrapper.cc: without a context of the policy the bytes of TLS go to the parser of HTTP.
+
+    Args:
+        service, port: that is asked for; own: why TLS ends at the pods.
+    """
+    if hop.source is None or hop.verdict == "denied":
+        return None
+    for way, _ in hop.sides:
+        for policy, rule in simulation.hops.hearing(hop, way):
+            number = whole_number(hop.port.partition(" ")[2])
+            why = own
+            if not why and service is not None and rule.reads != "proxy":
+                why = simulation.meshes.encrypts(hop.source, hop.target, service, (port, number))
+            if why and rule.reads == "wire" and not any(each.fault for terms in rule.calls or () for each in terms):
+                return Unheard(way, policy, rule, why)
+    return None
+
+
+def _at_ends(
+    simulation: Simulation, hop: Hop, call: RequestFacts, share: Share, own: str
+) -> tuple[Hop, PlacedDecision | None]:
     """Return a hop as one request meets it, and the answer that turns it away there."""
+    deaf = unheard(simulation, hop, simulation.world.get(share.key), share.port, own)
+    if deaf is not None:
+        end = hop.target if deaf.way == "ingress" else hop.source
+        resource = None if end is None else end.resource or simulation.world.get(end.key)
+        if end is not None and resource is not None:
+            why = f"it looks for HTTP and finds TLS: {deaf.why}"
+            decision = Decision("denied", deaf.rule.pointer, why, by=deaf.policy.resource, resets=True)
+            return hop, PlacedDecision(Checkpoint((whole(end.key),), resource), decision)
     for way, walk in hop.sides:
         rule = walk[-1].rule if walk else None
         if rule is None or rule.calls is None or walk[-1].action != "Allow":
             continue
         missed: dict[int, str] = {}
-        steps = simulation.hops.answered(hop, way, partial(_takes, call, missed))
+        steps = simulation.hops.answered(hop, way, partial(_takes, call, missed, own))
         if not all(step.certain for step in steps):
             continue
         if steps[-1].action == "Allow":  # what it asks for is there
@@ -122,8 +182,10 @@ def _at_ends(simulation: Simulation, hop: Hop, call: RequestFacts) -> tuple[Hop,
     return hop, None
 
 
-def _takes(call: RequestFacts, missed: dict[int, str], rule: RuleSpec) -> bool | None:
+def _takes(call: RequestFacts, missed: dict[int, str], own: str, rule: RuleSpec) -> bool | None:
     """Return whether a rule takes a request; what the nearest of its alternatives wants is noted."""
+    if own and rule.reads == "proxy":  # the proxy takes TLS that ends behind it for a stream; releases differ in that
+        return None
     nearest: list[str] | None = None
     answers: list[bool | None] = []
     for conditions in rule.calls or ():

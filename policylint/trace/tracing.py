@@ -131,11 +131,11 @@ class Tracer:
             RequestError: it names a Gateway, Service or workload that does not exist.
         """
         if request.pod:
-            return network.along(self.simulation, mesh.to_pod(self, request))
+            return network.along(self.simulation, self.tls, mesh.to_pod(self, request))
         if request.service:
-            return network.along(self.simulation, mesh.to_service(self, request))
+            return network.along(self.simulation, self.tls, mesh.to_service(self, request))
         at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
-        traces = [network.along(self.simulation, trace) for trace in at_gateways]
+        traces = [network.along(self.simulation, self.tls, trace) for trace in at_gateways]
         best = min(traces, key=preference)
         notes = [*best.notes, *(other_gateways(best, traces) if len(traces) > 1 else ())]
         if not request.gateway and best.rule is None:

@@ -1115,6 +1115,19 @@ WORLDS["network policies that are tried in turn, a denial first"] = in_turn(100)
 WORLDS["network policies that are tried in turn, a denial behind"] = in_turn(300)
 
 
+WORLDS["rules of a network policy about requests that come by TLS"] = (
+    *WORLDS["rules of a network policy about requests"],
+    manifest(
+        "gateway.networking.k8s.io/v1",
+        "BackendTLSPolicy",
+        "checkout",
+        "shop",
+        "spec: {targetRefs: [{group: '', kind: Service, name: checkout}], "
+        "validation: {hostname: checkout.example.com, wellKnownCACertificates: System}}",
+    ),
+)
+
+
 def beside_an_ingress_route(*listeners: str) -> tuple[str, ...]:
     """A Gateway of Traefik, and an IngressRoute for the host that a route of the Gateway is for."""
     served = "allowedRoutes: {namespaces: {from: All}}"

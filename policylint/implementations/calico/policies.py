@@ -280,7 +280,7 @@ class _Policy:
             read = action  # type: ignore[assignment]
         calls = _calls(mapping(rule.get("http")))
         name = text(mapping(mapping(rule.get("metadata")).get("annotations")).get("name"))
-        return RuleSpec(way, number, read, tuple(peers), ports, ("spec", *place), name, calls, doubt)
+        return RuleSpec(way, number, read, tuple(peers), ports, ("spec", *place), name, calls, doubt, "proxy")
 
     def _peers(self, side: _Entity, written: Mapping[str, Any]) -> Iterator[Peers]:
         """Yield who is at the other end, as alternatives (§3)."""

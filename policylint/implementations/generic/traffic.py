@@ -373,6 +373,23 @@ class Traffic(Behaviour):
         """Return what the mesh makes of a TCP connection between two ends, where it wraps it; by default nothing."""
         return None
 
+    def encrypted(
+        self,
+        source: Endpoint,  # noqa: ARG002
+        target: Endpoint,  # noqa: ARG002
+        service: Resource,  # noqa: ARG002
+        ports: tuple[int | None, int | None],  # noqa: ARG002
+        groups: Sequence[Group],  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> str:
+        """Return why the mesh certainly encrypts what an end sends to the pods of a Service, "" where it may not.
+
+        Args:
+            ports: the one that is asked for, and that of the pods.
+            groups: the effective policies of the mesh.
+        """
+        return ""
+
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:  # noqa: ARG002
         """Return what the proxies of the mesh beside pods must reach to start; None where there is no such proxy."""
         return None

@@ -340,13 +340,17 @@ class Istio(Implementation):
     def letting_probes_in(self, *, is_call: bool) -> str:  # noqa: ARG002
         return f"have probes sent to the sidecar (leave `{_REWRITES}` out), or probe by a command"
 
-    def _admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
+    def _here(self, path: tuple[Node, ...], groups: Sequence[Group]) -> Mapping[str, Group]:
+        """Return the effective policies of a context, by kind."""
         if self._groups is not groups:
             self._groups, self._at, self._past = groups, {}, {}
             for group in groups:
-                for path in group.contexts():
-                    self._at.setdefault(path, {})[group.kind.kind] = group
-        here = self._at.get(hop.path, {})
+                for context in group.contexts():
+                    self._at.setdefault(context, {})[group.kind.kind] = group
+        return self._at.get(path, {})
+
+    def _admit(self, call: RequestFacts, hop: Checkpoint, groups: Sequence[Group], world: World) -> Decision | None:
+        here = self._here(hop.path, groups)
         if hop.resource.key[:2] == labels.SERVICE:
             return Decision("depends", why=hop.doubt)
         if here.keys().isdisjoint(admission.ASKED):
@@ -458,6 +462,21 @@ class Istio(Implementation):
         why = f"{target} is in Istio's ambient mode, whose traffic comes in on port {_HBONE} (HBONE)"
         is_captured = sender == "ambient"
         return Tunnel(_HBONE, is_captured, why, is_captured and not world.once(Mesh).waypoints.bound)
+
+    def encrypted(
+        self,
+        source: Endpoint,
+        target: Endpoint,
+        service: Resource,
+        ports: tuple[int | None, int | None],
+        groups: Sequence[Group],
+        world: World,
+    ) -> str:
+        from policylint.implementations.istio.encrypted import encrypted
+
+        client = world.get(source.key)
+        here = self._here((whole(target.key),), groups)
+        return "" if client is None else encrypted(client, target, service, ports, here, world, self.root_namespace)
 
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:
         """Return istiod, for pods with a sidecar; ambient pods have none, and ztunnel asks for them (port 15012:

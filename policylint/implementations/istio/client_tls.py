@@ -125,6 +125,13 @@ def _is_demanded(rule: Resource, port: int | None) -> bool:
     return _mode(settings_of_ports(policy).get(port, policy)) == MUTUAL
 
 
+def originates(rule: Resource, port: int | None) -> bool:
+    """Return whether a rule certainly has the clients of a port use TLS that is not the mesh's."""
+    policy = mapping(rule.spec.get("trafficPolicy"))
+    of_ports = settings_of_ports(policy)
+    return (port is not None or not of_ports) and _mode(of_ports.get(port, policy)) in ("SIMPLE", "MUTUAL")
+
+
 def _shows_identity(rule: Resource, port: int | None) -> bool | None:
     """Return whether the clients of a rule show a certificate of the mesh at a port, None where it is not known.
 

@@ -162,6 +162,22 @@ class Linkerd(Implementation):
         why = f"{source} and {target} are in Linkerd's mesh, which sends to port {_INBOUND} from 2.18 on"
         return Tunnel(_INBOUND, True, why)
 
+    def encrypted(
+        self,
+        source: Endpoint,
+        target: Endpoint,
+        service: Resource,  # noqa: ARG002
+        ports: tuple[int | None, int | None],
+        groups: Sequence[Group],  # noqa: ARG002
+        world: World,
+    ) -> str:
+        """Return that both ends have a proxy (linkerd.io, «Automatic mTLS»; «Protocol Detection», skipped ports)."""
+        from policylint.implementations.linkerd.admission import skips, wrapped
+
+        if not wrapped(source, world) or not wrapped(target, world) or skips(source, target, ports, world):
+            return ""
+        return "Linkerd encrypts it (mutual TLS)"
+
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:
         """Return identity, destination and policy, for pods with a proxy (charts/linkerd-control-plane, Services)."""
         from policylint.implementations.generic.control_plane import ControlPlane

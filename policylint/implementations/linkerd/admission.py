@@ -353,6 +353,12 @@ def wrapped(end: Endpoint, world: World) -> bool:
     return end.is_pod and not end.host and namespace is not None and namespace.annotations.get(_INJECT) in _INJECTING
 
 
+def skips(source: Endpoint, target: Endpoint, ports: tuple[int | None, int | None], world: World) -> bool:
+    """Return whether connections of one end to another may go past a proxy (`ports`: the Service's, and the pods')."""
+    asked = ((source, _SKIP_OUTBOUND, ports[0]), (target, _SKIP_INBOUND, ports[1]))
+    return any(end.resource is not None and _names(name, end.resource, port, world) for end, name, port in asked)
+
+
 def _has_port(server: Resource, workload: Resource, call: RequestFacts) -> bool | None:
     """Return whether a Server is for the port of a request; None where that is not known."""
     if call.port is None:

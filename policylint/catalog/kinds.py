@@ -403,7 +403,7 @@ class Catalog:
     def settings(self, implementation: str) -> Mapping[str, Any]:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         if implementation not in self._settled:
-            release = self.releases.get(implementation)
+            release = self.releases.get(implementation) or self.other_releases.get(implementation)
             in_tree, by_user = (each.get(implementation, {}) for each in (self._configured_in_tree, self._settings))
             stated = {**in_tree, **by_user}
             self._settled[implementation] = {

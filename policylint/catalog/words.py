@@ -124,13 +124,17 @@ def verified_in_words(kind: PolicyKind) -> str:
     return f"{kind.verified}: {kind.source}" if kind.source else kind.verified
 
 
-def explain(kind: PolicyKind) -> Iterator[tuple[str, str]]:
-    """Yield a kind in full: (heading, sentences) pairs."""
+def explain(kind: PolicyKind, evaluated: str = "") -> Iterator[tuple[str, str]]:
+    """Yield a kind in full: (heading, sentences) pairs.
+
+    Args:
+        evaluated: how else than by what it targets it is evaluated, "" where it is not.
+    """
     yield "Kind", _identity(kind)
     if kind.bound_by != "reference":
         yield "Attachment", _BOUND[kind.bound_by]
     if kind.policy_class == "Other":
-        yield "Evaluation", "policylint recognises this kind and does not evaluate it."
+        yield "Evaluation", evaluated or "policylint recognises this kind and does not evaluate it."
     elif kind.bound_by == "reference":
         yield "Targets", " ".join(_targets(kind))
         yield "References", " ".join(_references(kind))

@@ -8,6 +8,7 @@ from policylint.checks.kit.locations import path, target_at, target_of
 from policylint.checks.kit.routing import is_waypoint
 from policylint.checks.kit.wording import and_more
 from policylint.checks.policy_without_controller import unread_at
+from policylint.implementations import implementation
 from policylint.model import Finding, Node, World, mapping, value_at
 from policylint.model.kinds import MESHES
 from policylint.policy.results import Idle, PolicyState
@@ -17,6 +18,8 @@ from policylint.topology.namespaces import admits
 from policylint.topology.parents import MOST_LISTENERS
 
 RULE = "GWP106"
+_OF_CONNECTIONS = ("TCP", "TLS", "UDP")
+"""The protocols of listeners behind which no request is read."""
 _ABSENCES = {
     "GatewayClass": "no Gateway uses",
     "Gateway": "no route is attached to",
@@ -70,7 +73,7 @@ def _is_reported(simulation: Simulation, state: PolicyState) -> bool:
 
 def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> Finding:
     node = nodes[0]
-    why, unknown, repair = _why(simulation, node)
+    why, unknown, repair = _without_requests(simulation, state, node) or _why(simulation, node)
     return Finding(
         RULE,
         "note" if unknown or repair else "warning",
@@ -81,6 +84,20 @@ def _finding(simulation: Simulation, state: PolicyState, nodes: list[Node]) -> F
         help=(f"fix: {repair}",) if repair else (),
         confidence="unknown" if unknown else "certain",
     )
+
+
+def _without_requests(simulation: Simulation, state: PolicyState, node: Node) -> tuple[str, bool, str] | None:
+    """Return why a policy about requests does nothing where connections are passed on, None where that is not it."""
+    holder = simulation.topology.gateway(node.key) or simulation.topology.listener_set(node.key)
+    listeners = [each for each in holder.listeners if not node.section or each.node == node] if holder else []
+    if not listeners or not all(each.protocol in _OF_CONNECTIONS for each in listeners):
+        return None
+    name = state.kind.implementation
+    of_http = implementation(name, simulation.catalog.settings(name)).of_http(state.kind)
+    setting = next((each for each in of_http if state.policy.spec.get(each) is not None), "")
+    release = simulation.catalog.releases.get(name) or simulation.catalog.other_releases.get(name)
+    by = f" (in release {'.'.join(map(str, release))})" if release else ""
+    return (f"`{setting}` is for requests{by}, and {node} takes connections", False, "") if setting else None
 
 
 def _why(simulation: Simulation, node: Node) -> tuple[str, bool, str]:

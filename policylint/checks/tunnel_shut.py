@@ -9,9 +9,10 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules, stretches
 from policylint.model import Finding, ResourceKey
 from policylint.model.words import leading
+from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.meshes import Tunnel
-from policylint.network.rules import RuleSpec
+from policylint.network.rules import ANYBODY, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.simulation import Simulation
 
@@ -35,12 +36,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         shut = _shut(simulation, rule, peers)
         if shut is None:
             continue
-        ends, tunnel = shut
+        ends, tunnel, sources = shut
+        gets = "gets" if rule.direction == "ingress" else "sends"
         yield Finding(
             RULE,
             "warning",
-            f"{policy.key} lets nothing through with {rule.direction}[{rule.position}]: its ports are inside a tunnel, "
-            f"{leading(ends, 3)} {'gets' if rule.direction == 'ingress' else 'sends'} everything by TCP {tunnel.port}",
+            f"{policy.key} lets nothing{f' of {leading(sources, 3)}' if sources else ''} through with "
+            f"{rule.direction}[{rule.position}]: its ports are inside a tunnel, "
+            f"{leading(ends, 3)} {gets} everything by TCP {tunnel.port}",
             policy.resource.location(*rule.pointer),
             resources=(policy.key, *ends[:20]),
             label=tunnel.why,
@@ -64,11 +67,33 @@ def _is_seen(end: Endpoint) -> bool:
     return end.is_pod and not end.open
 
 
-def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tuple[list[ResourceKey], Tunnel] | None:
-    """Return the subjects of a rule and the tunnel; None where a connection that it may be about gets through."""
+class _Shut(NamedTuple):
+    """What a rule means to let through, and a tunnel keeps from it.
+
+    Args:
+        ends: the subjects of the rule.
+        sources: the other ends, where the rule is for others as well; none where it is for these alone.
+    """
+
+    ends: list[ResourceKey]
+    tunnel: Tunnel
+    sources: list[ResourceKey]
+
+
+def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> _Shut | None:
+    """Return what a rule does not let through, None where a connection that it may be about gets through.
+
+    A rule without peers is for everybody: then the pods of the mesh in the same namespace are meant, at least.
+    """
     network = simulation.network
     ends = network.universe.endpoints
-    pairs = [(subject, peer) for subject, bits in peers.items() for peer in numbers_of(bits)]
+    for_all = all(peer == (ANYBODY,) for peer, _ in rule.peers)
+    within = (1 << len(ends)) - 1 if for_all else -1
+    pairs = [(subject, peer) for subject, bits in peers.items() for peer in numbers_of(bits & within)]
+    if for_all:
+        homes = {subject: ends[subject].namespace for subject in peers}
+        pairs = [each for each in pairs if each[0] != each[1] and ends[each[1]].namespace == homes[each[0]]]
+        pairs = [each for each in pairs if ends[each[1]].role == "workload"]
     if not pairs or len(pairs) > _MOST:
         return None
     tunnel = None
@@ -84,4 +109,5 @@ def _shut(simulation: Simulation, rule: RuleSpec, peers: dict[int, int]) -> tupl
             return None
     found = [ends[subject] for subject in peers]
     shown = [end for end in found if end.role == "workload"] or found
-    return (sorted({end.key for end in shown}), tunnel) if tunnel is not None else None
+    others = sorted({ends[peer].key for _, peer in pairs}) if for_all else []
+    return None if tunnel is None else _Shut(sorted({end.key for end in shown}), tunnel, others)

@@ -74,12 +74,17 @@ def _finding(sides: Sides, reference: ContentReference, former: ResourceKey) -> 
     return Finding(
         RULE,
         "warning",
-        f"{holder.key} now uses {reference.wanted} instead of {former}",
+        f"{holder.key} now uses {_called(reference.wanted, former)} instead of {_called(former, reference.wanted)}",
         holder.location(*reference.pointer),
         resources=(holder.key, reference.wanted, former),
         label="its effect on access is not evaluated",
         environments=(sides.after.world.name,),
     )
+
+
+def _called(key: ResourceKey, other: ResourceKey) -> str:
+    """Return an object as it is told from another one: by its group as well where all else is the same."""
+    return str(key) if str(key) != str(other) else f"{key} of {key.group or 'the core group'}"
 
 
 __all__ = ["holders", "others_named"]

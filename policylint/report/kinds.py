@@ -18,7 +18,9 @@ from policylint.catalog.words import (
     targets_in_words,
     verified_in_words,
 )
+from policylint.clusters.kinds import SUBJECTS
 from policylint.model.policy_kind import PolicyKind
+from policylint.network.kinds import EVALUATED as NETWORK_POLICIES
 from policylint.report.kit.display import Paint, fitted
 from policylint.report.kit.tables import table_head, table_row
 
@@ -44,6 +46,14 @@ def write(form: str, kinds: Iterable[PolicyKind], paint: Paint, *, whole: bool) 
 
 def _entries(kinds: Iterable[PolicyKind]) -> list[dict[str, object]]:
     return [{"implementation": kind.implementation, **kind_entry(kind)} for kind in kinds]
+
+
+def _evaluated(kind: PolicyKind) -> str:
+    """Return how a kind is evaluated that targets nothing, "" for no way."""
+    if (kind.group, kind.kind) in NETWORK_POLICIES:
+        return "policylint evaluates it with all network policies: which connections and requests get through."
+    placed = (kind.group, kind.kind) in SUBJECTS
+    return "policylint evaluates on which clusters it is placed, and what it does there." if placed else ""
 
 
 _WIDTH = 100
@@ -78,7 +88,7 @@ def _line(cells: Sequence[str]) -> str:
 def _pages(kinds: Iterable[PolicyKind], paint: Paint) -> str:
     pages = []
     for kind in kinds:
-        sections = [*explain(kind), *_settings(kind.implementation)]
+        sections = [*explain(kind, _evaluated(kind)), *_settings(kind.implementation)]
         paragraphs = (
             textwrap.fill(
                 sentences,
@@ -104,7 +114,8 @@ def _settings(implementation: str) -> Iterator[tuple[str, str]]:
 
 def _markdown_pages(kinds: Iterable[PolicyKind]) -> str:
     return "\n".join(
-        f"## {kind}\n\n" + "".join(f"**{heading}.** {sentences}\n\n" for heading, sentences in explain(kind))[:-1]
+        f"## {kind}\n\n"
+        + "".join(f"**{heading}.** {sentences}\n\n" for heading, sentences in explain(kind, _evaluated(kind)))[:-1]
         for kind in kinds
     )
 

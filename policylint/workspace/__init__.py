@@ -405,7 +405,7 @@ def _is_cut_off(simulation: Simulation) -> bool:
 
 def _releases(simulations: Sequence[Simulation]) -> tuple[str, ...]:
     """Return the releases by which environments are judged, with what says that they are in use."""
-    if not any(simulation.catalog.releases for simulation in simulations):
+    if not any(simulation.catalog.releases or simulation.catalog.other_releases for simulation in simulations):
         return ()
     from policylint.workspace.releases import in_words
 

@@ -125,13 +125,14 @@ def present(world: World, catalog: Catalog) -> Iterator[ReleasedProduct]:
 
 def _settings(product: ReleasedProduct, world: World, catalog: Catalog, release: Version | None) -> dict[str, Any]:
     """Return the settings of a controller as its configurations state them; where the release is known, and none of
-    these is whole, the rest are its defaults of no release, since what is not seen may say otherwise."""
+    these is whole, what they might state are its defaults of no release, since what is not seen may say otherwise."""
     from policylint.render.controllers import are_values_seen, in_force, settings
 
     known, found = catalog.known_settings(product.name), list(in_force(product, world))
     is_seen = are_values_seen(product, world) or any(is_whole for _, is_whole in found)
     is_open = release is not None and not is_seen
-    unseen = {name: setting.default for name, setting in known.items()} if is_open else {}
+    switches = {text(mapping(each).get("name")) for each in sequence(product.configuration.get("settings"))}
+    unseen = {name: setting.default for name, setting in known.items() if name in switches} if is_open else {}
     return unseen | settings(product, release, found, known)
 
 
@@ -147,8 +148,14 @@ def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ..
     found: dict[str, list[str]] = {}
     for simulation in simulations:
         catalog = simulation.catalog
-        for product in present(simulation.world, catalog) if catalog.releases else ():
-            if product.name in catalog.releases:
+        for product in present(simulation.world, catalog) if catalog.releases or catalog.other_releases else ():
+            other_release = catalog.other_releases.get(product.name)
+            if other_release is not None and other_release < min(product.releases):
+                older = f"{shown(other_release)}, which the tree names, is older than all that are known"
+                found.setdefault(f"{product.title} {shown(product.newest)}{when} ({older})", []).append(
+                    simulation.world.name
+                )
+            elif product.name in catalog.releases:
                 because = catalog.told.get(product.name) or "as stated"
                 if other := catalog.contradicted.get(product.name):
                     because = f"{because}, {other}"

@@ -15,6 +15,22 @@ EVERYWHERE = "from: [{namespaceSelector: {}}]"
 CLIENTS = "from: [{ipBlock: {cidr: 203.0.113.0/24}}]"
 OUT = POLICY.replace("Ingress", "Egress").replace("ingress", "egress")
 TO = "to: [{podSelector: {}}]"
+BESIDE = """
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: front, namespace: shop, labels: {app: front}}
+spec: {containers: [{name: front, image: example.com/front:1}]}
+---
+"""
+POLICY_OF_WEB = """
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {podSelector: {matchExpressions: [{key: app, operator: NotIn, values: [front]}]}, policyTypes: [Ingress], ingress: [%s]}
+---
+"""
 CHART = """
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -50,6 +66,11 @@ spec: {endpointSelector: {}, %s}
         (AMBIENT, (OUTSIDE, POLICY % ("p", rule(8080, EVERYWHERE))), []),
         (AMBIENT, (POLICY % ("p", rule(8080, CLIENTS)),), []),
         (AMBIENT, (POLICY % ("p", "{ports: [{port: 8080}]}"),), []),
+        # but a rule for everybody is for the pods of the mesh beside its own, too
+        (AMBIENT, (BESIDE, POLICY_OF_WEB % "{ports: [{port: 8080}]}"), ["ingress[0]"]),
+        (AMBIENT, (BESIDE, POLICY_OF_WEB % "{ports: [{port: 8080}]}, {ports: [{port: 15008}]}"), []),
+        (AMBIENT, (BESIDE, POLICY_OF_WEB % "{ports: [{port: 8080}, {port: 15008}]}"), []),
+        (SIDECARS, (BESIDE, POLICY_OF_WEB % "{ports: [{port: 8080}]}"), []),
         (AMBIENT, (OUT % ("p", rule(8080, CLIENTS.replace("from", "to"))),), []),
         (AMBIENT, (CILIUM % "ingress: [{fromCIDR: [203.0.113.0/24], toPorts: [{ports: [{port: '8080'}]}]}]",), []),
         (AMBIENT, (CILIUM % "egress: [{toEntities: [kube-apiserver], toPorts: [{ports: [{port: '443'}]}]}]",), []),

@@ -114,3 +114,13 @@ def test_what_serves_no_protection(tmp_path: Path) -> None:
         return of("gateway.envoyproxy.io", "BackendTrafficPolicy", f"{TARGET}, responseOverride: {override}")
 
     assert messages(tmp_path, [answering("one")], [answering("two")]) == []
+
+
+def test_what_differs_is_said(tmp_path: Path) -> None:
+    before, after = (
+        of("gateway.envoyproxy.io", "SecurityPolicy", f"{TARGET}, basicAuth: {{users: {{name: a{group}}}}}")
+        for group in ("", ", group: other.example")
+    )
+    assert messages(tmp_path, [before], [after]) == [
+        "SecurityPolicy shop/a now uses Secret shop/a of other.example instead of Secret shop/a of the core group"
+    ]

@@ -49,6 +49,26 @@ def test_an_operator_makes_what_it_makes(tmp_path: Path, made: str, backend: str
     assert said_of_backend(tmp_path, OTHER, made, backend=backend) == expected
 
 
+@pytest.mark.parametrize(
+    ("of_class", "backend", "expected"),
+    [
+        ("istio", "other-istio", "note unknown"),
+        ("nginx", "other-nginx", "note unknown"),
+        ("cilium", "cilium-gateway-other", "note unknown"),
+        ("istio", "other-nginx", "error certain"),
+        ("istio", "some-istio", "error certain"),
+    ],
+)
+def test_a_controller_makes_the_service_of_a_gateway(
+    tmp_path: Path, of_class: str, backend: str, expected: str
+) -> None:
+    other = manifest(
+        "gateway.networking.k8s.io/v1", "Gateway", "other", "shop",
+        f"spec: {{gatewayClassName: {of_class}, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}",
+    )  # fmt: skip
+    assert said_of_backend(tmp_path, OTHER, other, backend=backend) == expected
+
+
 def test_one_letter_from_a_service_is_a_misspelling(tmp_path: Path) -> None:
     made = resource("example.com", "Database")
     assert said_of_backend(tmp_path, SERVICE, made) == "error certain"

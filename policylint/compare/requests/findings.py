@@ -38,6 +38,8 @@ from policylint.trace import PURPOSES
 REMOVED, WEAKENED = "GWP302", "GWP304"
 _MOST_RELATED = 4
 _UNSEEN = "no request to it was seen"
+_WHOLE = (("spec",), ("metadata.name",))
+"""The names under which a policy as a whole stands: nothing in it, or all of it, turned requests away."""
 _MOST_EDITS = 100
 """Places of an object that are looked through for one that is responsible."""
 _LEFT_OPEN: dict[TurnedAway, str] = {"without": "", "false": "optional ", "nobody": "unenforced "}
@@ -204,6 +206,7 @@ def _finding(
     severity = min((_severity(loss, each) for each in changes), key=SEVERITIES.index, default=kept.severity)
     names = ", ".join(kept.names)
     owners = listing([str(owner.policy) for owner in kept.owners]) or "the default"
+    what = owners if kept.names in _WHOLE else f"{names} of {owners}"
     subject = str(first) if len(affected) == 1 else count(len(affected), "route")
     purpose = f"{_LEFT_OPEN[kept.turned_away]}{kept.purpose}"
     ground = next((each.ground for each in changes if each.ground), "" if changes else _UNSEEN)
@@ -211,13 +214,12 @@ def _finding(
     if kept.at is not None:
         became = "turns fewer requests away" if kept.stands else "is gone"
         ends = "get in" if changes[0].change == "opened" else "are turned away by others alone"
-        what = owners if kept.names == ("spec",) else f"{names} of {owners}"
         message = f"{subject} is less protected: {what} {became}, {_let_in(changes)} {ends}"
         location = next((_edited(sides, who) for each in changes for who in each.by if _is_there(sides, who)), None)
     elif loss.listener is not None:
         possessive = "its" if len(affected) == 1 else "their"
         message = f"{subject} can be reached without {possessive} {purpose} through {loss.listener}"
-        message += f": {names} of {owners} does not apply there"
+        message += f": {what} does not apply there"
         location, related = _leading(sides, affected, loss.listener)
     elif loss.rule is not None:
         holder, section = loss.rule.key, loss.rule.section
@@ -230,7 +232,7 @@ def _finding(
             others = listing([str(key) for key in affected if key != holder])
             message = f"{holder} takes requests of {others} without their {purpose}"
             affected, first = [holder, *(key for key in affected if key != holder)], holder
-        message += f": {names} of {owners} does not apply there"
+        message += f": {what} does not apply there"
         location = _of_rule(sides, loss.rule)
     else:
         possessive = "loses its" if len(affected) == 1 else "lose their"
@@ -238,7 +240,7 @@ def _finding(
         share = (
             share_of_rules(sides.after, first, of_rules & rules_of(sides.after, first)) if len(affected) == 1 else ""
         )
-        message = f"{subject} {possessive} {purpose}{share}: {names} of {owners}"
+        message = f"{subject} {possessive} {purpose}{share}: {what}"
         location = _place_of_loss(sides, kept)
     if loss.rule is None and loss.listener is None:
         related += [
@@ -325,7 +327,7 @@ def _fix(sides: Sides, loss: _Loss, owners: str, changes: Sequence[RequestChange
         if by := next(filter(None, (_named_by(sides, owner.policy) for owner in loss.kept.owners)), ""):
             return f"name {owners} by {by} in rule {loss.rule.section} of {loss.rule.key}, too"
         return f"attach {owners} to {loss.rule.key} too, or a policy of its own with {names}"
-    if loss.kept.names == ("spec",):
+    if loss.kept.names in _WHOLE:
         return f"keep {owners} as it was"
     if loss.kept.by:
         return f"let {loss.kept.by[0].policy.path} merge, or repeat {names} in it"

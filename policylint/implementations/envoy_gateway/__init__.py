@@ -267,12 +267,15 @@ class EnvoyGateway(Implementation):
         return without_use(state, topology)
 
     def of_http(self, kind: PolicyKind) -> Collection[str]:
-        """Return the settings that no connection has: of a SecurityPolicy all but `authorization` (§1).
+        """Return the settings that no connection has: of a SecurityPolicy all but `authorization` (§1), and that, too,
+        before 1.7.
 
         Source: internal/gatewayapi/securitypolicy.go, translateSecurityPolicyForListeners.
         """
-        of_connections = kind.group == GROUP and kind.kind == "SecurityPolicy"
-        return content.HTTP_ONLY if of_connections else super().of_http(kind)
+        if kind.group != GROUP or kind.kind != "SecurityPolicy":
+            return super().of_http(kind)
+        authorizes = self.settings.get("authorizesConnections") is not False
+        return content.HTTP_ONLY if authorizes else (*content.HTTP_ONLY, "authorization")
 
     def merge(self, stack: Stack) -> Effective:
         """Merge by replacement, mergeType, or on layer 4 field by field (§4, §5)."""

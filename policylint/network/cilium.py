@@ -268,9 +268,34 @@ def _peers(
             case "Nodes":
                 yield Entity("some nodes"), below
             case "Services":
-                yield Entity("services"), below
+                for pods in _behind(mapping(value), (*place, *below), world):
+                    yield pods, below
             case _:
                 yield Entity("names"), below
+
+
+def _behind(entry: Mapping[str, Any], place: Pointer, world: World) -> Iterator[Peer]:
+    """Yield the pods behind the Services that an entry of toServices means, by their selectors.
+
+    Without a namespace it means those of all. Source: cilium/cilium pkg/policy/k8s/service.go; docs.cilium.io,
+    «Services based»: of a Service without selector, such as `kubernetes`, it means the addresses of its EndpointSlices.
+    """
+    chosen, named = mapping(entry.get("k8sServiceSelector")), mapping(entry.get("k8sService"))
+    wanted, home = selector(chosen.get("selector"), *place), text((chosen or named).get("namespace"))
+    meant = [
+        service
+        for service in world.of_kind("", "Service")
+        if home in ("", service.key.namespace)
+        and (matches(wanted, service.labels) if chosen else service.key.name == named.get("serviceName"))
+    ]
+    selecting = [service for service in meant if service.spec.get("selector")]
+    for service in selecting:
+        by_pod = {"matchLabels": mapping(service.spec.get("selector"))}
+        yield Pods(service.key.namespace, {}, by_pod, "identities")
+    if named.get("serviceName") == "kubernetes" and home in ("", "default"):
+        yield Entity("some nodes")
+    elif len(selecting) < len(meant) or (world.partial and (chosen or not home or not meant)):
+        yield Entity("services")
 
 
 def _cidr_set(entry: Mapping[str, Any], place: Pointer, world: World) -> Iterator[Peer]:

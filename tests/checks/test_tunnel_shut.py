@@ -28,7 +28,10 @@ POLICY_OF_WEB = """
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata: {name: p, namespace: shop}
-spec: {podSelector: {matchExpressions: [{key: app, operator: NotIn, values: [front]}]}, policyTypes: [Ingress], ingress: [%s]}
+spec:
+  podSelector: {matchExpressions: [{key: app, operator: NotIn, values: [front]}]}
+  policyTypes: [Ingress]
+  ingress: [%s]
 ---
 """
 CHART = """

@@ -1,6 +1,6 @@
 """GWP106 where a policy about requests targets what takes connections alone.
 
-Source: envoyproxy/gateway#4265 and #7171 (authorization of connections since 1.7); kgateway and others authenticate requests.
+Source: envoyproxy/gateway#4265 and #7171 (authorization of connections since 1.7); kgateway authenticates requests.
 """
 
 from __future__ import annotations

@@ -516,3 +516,37 @@ def test_all_addresses_are_those_of_one_family(networks: list[str], pods: list[s
     outside = (read.universe.addresses.at(address).bit_length() - 1 for address in ("192.0.2.1", "2001:db8::1"))
     port = read.universe.ports.at("TCP", 80)
     assert " ".join(read.ask(source, target, port).verdict for target in (web, *outside)) == answers
+
+
+def selecting(name: str, namespace: str, app: str = "", **labels: str) -> dict[str, Any]:
+    spec = {"ports": [{"port": 80, "targetPort": 8080}], **({"selector": {"app": app}} if app else {})}
+    return manifest("v1", "Service", name, namespace, labels=labels, spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("entry", "web", "far"),
+    [
+        ({"k8sService": {"serviceName": "web", "namespace": "shop"}}, "allowed", "denied"),
+        ({"k8sService": {"serviceName": "web", "namespace": "away"}}, "denied", "denied"),
+        ({"k8sService": {"serviceName": "both"}}, "allowed", "allowed"),  # that name, in every namespace
+        ({"k8sService": {"serviceName": "both", "namespace": "away"}}, "denied", "allowed"),
+        ({"k8sService": {"serviceName": "bare", "namespace": "shop"}}, "unknown", "unknown"),
+        ({"k8sService": {"serviceName": "nobody", "namespace": "shop"}}, "denied", "denied"),
+        ({"k8sServiceSelector": {"selector": {"matchLabels": {"tier": "front"}}, "namespace": "shop"}},
+         "allowed", "denied"),
+        ({"k8sServiceSelector": {"selector": {"matchLabels": {"tier": "front"}}}}, "allowed", "denied"),
+        ({"k8sServiceSelector": {"selector": {"matchLabels": {"tier": "back"}}}}, "denied", "allowed"),
+    ],
+)  # fmt: skip
+def test_services_of_cilium(entry: dict[str, Any], web: str, far: str) -> None:
+    """Source: cilium/cilium pkg/policy/k8s/service.go, serviceRefMatches and serviceSelectorMatches."""
+    services = (
+        selecting("web", "shop", "web", tier="front"),
+        selecting("both", "shop", "web"),
+        selecting("both", "away", "far", tier="back"),
+        selecting("bare", "shop"),
+    )
+    sending = policy("out", "CiliumNetworkPolicy", endpointSelector=CLIENT, egress=[{"toServices": [entry]}])
+    read = network(*services, sending)
+    assert verdict(read, "shop/client", "shop/web") == web
+    assert verdict(read, "shop/client", "away/far") == far

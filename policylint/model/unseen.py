@@ -354,7 +354,8 @@ class Unseen:
         return [*made, *self.of_routes()]
 
     def __bool__(self) -> bool:
-        return bool(self._everywhere or self._namespaces or self._made or self._later)
+        made = any("." in key.group for key in self._made)  # a Service or a Secret by name says nothing of the rest
+        return bool(self._everywhere or self._namespaces or made or self._later)
 
 
 _ANY_ROUTE = ResourceKey(GATEWAY_GROUP, "HTTPRoute", "", "")

@@ -288,10 +288,9 @@ def _behind(entry: Mapping[str, Any], place: Pointer, world: World) -> Iterator[
         if home in ("", service.key.namespace)
         and (matches(wanted, service.labels) if chosen else service.key.name == named.get("serviceName"))
     ]
-    selecting = [service for service in meant if service.spec.get("selector")]
+    selecting = [each for each in meant if mapping(each.spec.get("selector"))]
     for service in selecting:
-        by_pod = {"matchLabels": mapping(service.spec.get("selector"))}
-        yield Pods(service.key.namespace, {}, by_pod, "identities")
+        yield Pods(service.key.namespace, {}, {"matchLabels": mapping(service.spec["selector"])}, "identities")
     if named.get("serviceName") == "kubernetes" and home in ("", "default"):
         yield Entity("some nodes")
     elif len(selecting) < len(meant) or (world.partial and (chosen or not home or not meant)):

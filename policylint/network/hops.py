@@ -255,7 +255,7 @@ class Hops:
         return self.network.steps(self._number[id(subject)], way, self.peers(other), self._listening(hop), takes)
 
     def hearing(self, hop: Hop, way: Direction) -> list[tuple[PolicySpec, RuleSpec]]:
-        """Return the rules at one end of a hop that certainly look at its requests, whatever else lets it through."""
+        """Return the rules at one end of a hop that certainly read its requests off the wire."""
         subject, other = (hop.target, hop.source) if way == "ingress" else (hop.source, hop.target)
         if subject is None or subject.role == "outside":
             return []
@@ -266,7 +266,8 @@ class Hops:
             for rule, parts in entry.rules
             if entry.certain
             and rule.calls is not None
-            and rule.action == "Allow"
+            and (rule.action, rule.reads) == ("Allow", "wire")
+            and not any(term.fault for terms in rule.calls for term in terms)
             and any(part.ports & ports and part.sure & peers for part in parts)
         ]
 

@@ -119,8 +119,7 @@ def _own_tls(tls: BackendTls, trace: Trace, share: Share) -> str:
         return "its client uses TLS" if trace.request.scheme in ("https", "tls") else ""
     if trace.listener is not None and is_passthrough(trace.listener):
         return f"{trace.listener.node} passes TLS on"
-    session = tls.of(share)
-    if session is not None:
+    if (session := tls.of(share)) is not None:
         return f"{session.by} has it sent by TLS"
     setting = next((each for each in trace.policies if "backendTLS" in each.spec), None)
     return "" if setting is None else f"{setting.group.effective.sources[0]} has it sent by TLS"
@@ -137,15 +136,11 @@ def unheard(simulation: Simulation, hop: Hop, service: Resource | None, port: in
     """
     if hop.source is None or hop.verdict == "denied":
         return None
-    for way, _ in hop.sides:
-        for policy, rule in simulation.hops.hearing(hop, way):
-            number = whole_number(hop.port.partition(" ")[2])
-            why = own
-            if not why and service is not None and rule.reads != "proxy":
-                why = simulation.meshes.encrypts(hop.source, hop.target, service, (port, number))
-            if why and rule.reads == "wire" and not any(each.fault for terms in rule.calls or () for each in terms):
-                return Unheard(way, policy, rule, why)
-    return None
+    heard = [(way, *each) for way, _ in hop.sides for each in simulation.hops.hearing(hop, way)]
+    ports = port, whole_number(hop.port.partition(" ")[2])
+    if heard and not own and service is not None:
+        own = simulation.meshes.encrypts(hop.source, hop.target, service, ports)
+    return Unheard(*heard[0], own) if heard and own else None
 
 
 def _at_ends(

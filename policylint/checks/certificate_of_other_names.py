@@ -28,6 +28,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue
         names = frozenset[str]().union(*(each.names for each in found))
         lacking = [host for host in dict.fromkeys(end.hosts) if not _is_for(names, host)]
+        if end.asks and len(lacking) < len(set(end.hosts)):
+            continue  # one of them is enough
         if (
             lacking
             and not any(map(is_symbolic, (*lacking, *names)))
@@ -59,14 +61,18 @@ def _is_for(names: Iterable[str], host: str) -> bool:
 
 def _finding(end: End, lacking: list[str], names: frozenset[str], holder: Resource) -> Finding:
     deep = next((host for host in lacking for name in names if _is_below(host, name)), "")
-    label = f"it is for {listing(sorted(names), most=3)}: clients refuse it"
+    label = (
+        f"it is for {listing(sorted(names), most=3)}: {'the Gateway refuses it' if end.asks else 'clients refuse it'}"
+    )
     whom = "that name" if len(lacking) == 1 else "these names"
     if deep:
         label = f"{label} (a wildcard stands for one label, which {deep} has not)"
     return Finding(
         RULE,
         "warning",
-        f"{end.what} serves {listing(lacking, most=3)} with a certificate that is not for {whom}",
+        f"{end.what} has a certificate that is not for {listing(lacking, most=3)}, which {end.asks} asks for"
+        if end.asks
+        else f"{end.what} serves {listing(lacking, most=3)} with a certificate that is not for {whom}",
         end.holder.location(*end.pointer),
         resources=tuple(dict.fromkeys((end.holder.key, holder.key))),
         label=label,
@@ -74,6 +80,8 @@ def _finding(end: End, lacking: list[str], names: frozenset[str], holder: Resour
         if "dnsNames" in holder.spec
         else (),
         help=(f"fix: add {listing(lacking, most=3)} to the names of the certificate, or name another one",),
+        confidence="assumed" if end.asks else "certain",
+        ground="it may serve another one than those that are mounted" if end.asks else "",
         field=path(end.pointer),
     )
 

@@ -210,7 +210,8 @@ RULES: dict[str, RuleEntry] = {
     "GWP418": RuleEntry("path_without_fallback", any_gateway),
     "GWP419": RuleEntry("shared_certificate", either(any_gateway, has("Gateway", "HTTPProxy"))),
     "GWP420": RuleEntry(
-        "certificate_of_other_names", either(any_gateway, has("Gateway", "HTTPProxy", "Ingress", "VirtualServer"))
+        "certificate_of_other_names",
+        either(any_gateway, of_kind("BackendTLSPolicy"), has("Gateway", "HTTPProxy", "Ingress", "VirtualServer")),
     ),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),

@@ -11,15 +11,18 @@ from collections.abc import Iterator, Sequence
 from policylint.checks.kit.challenges import CERTIFICATES
 from policylint.checks.kit.routing import listeners
 from policylint.checks.kit.x509 import names_in
+from policylint.documents import Pointer
 from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic.tls_ends import End, written
-from policylint.model import Resource, ResourceKey, World, mapping, text, texts
-from policylint.model.kinds import INGRESS
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.kinds import INGRESS, SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
 from policylint.topology.secret_data import contents
+from policylint.topology.workloads import pod_spec, workloads_selected
+from policylint.trace.backends import TLS_POLICY
 
 
 class Certified(NamedTuple):
@@ -54,6 +57,40 @@ def ends(simulation: Simulation) -> Iterator[End]:
         from policylint.doors.certificates import ends as beside
 
         yield from (end for end in beside(world) if end.certain and end.hosts and end.secrets)
+    yield from _at_pods(simulation)
+
+
+def _at_pods(simulation: Simulation) -> Iterator[End]:
+    """Yield the pods that BackendTLSPolicies are for, with the certificates that are mounted there.
+
+    Source: gateway-api apis/v1/backendtlspolicy_types.go: the certificate must be for `hostname`, or for one of
+    `subjectAltNames` where there are some; those of type URI are no names of hosts.
+    """
+    world = simulation.world
+    for state in simulation.policies.values():
+        if (state.kind.group, state.kind.kind) != TLS_POLICY or state.invalid_code:
+            continue
+        validation = mapping(state.policy.spec.get("validation"))
+        alternatives = [mapping(each) for each in sequence(validation.get("subjectAltNames"))]
+        names = [text(each.get("hostname")) for each in alternatives] or [text(validation.get("hostname"))]
+        if not all(names):
+            continue
+        place: Pointer = ("spec", "validation", "subjectAltNames" if alternatives else "hostname")
+        for key in dict.fromkeys(node.key for target in state.targets for node in target.nodes):
+            service = world.get(key) if key[:2] == SERVICE else None
+            for workload in workloads_selected(world, service) if service is not None else ():
+                mounted = [each for each in _mounted(workload) if names_of(world, each) is not None]
+                if mounted:
+                    yield End(str(workload.key), state.policy, place, written(names), mounted, asks=str(state.key))
+
+
+def _mounted(workload: Resource) -> Iterator[ResourceKey]:
+    """Yield the Secrets that the pods of a workload have as files."""
+    for volume in map(mapping, sequence(pod_spec(workload).get("volumes"))):
+        sources = [volume, *map(mapping, sequence(mapping(volume.get("projected")).get("sources")))]
+        for secret in (mapping(each.get("secret")) for each in sources):
+            if name := text(secret.get("secretName")) or text(secret.get("name")):
+                yield ResourceKey("", "Secret", workload.key.namespace, name)
 
 
 def _at_listeners(simulation: Simulation) -> Iterator[End]:

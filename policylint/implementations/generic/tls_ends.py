@@ -39,6 +39,7 @@ class End(NamedTuple):
         secrets: those whose certificates are shown there, each for the names that it has; none where it is not known
             in which namespace they are.
         certain: whether clients see the certificates of these alone, and nobody makes them from the hosts.
+        asks: who holds the certificate against one name, of several, where it is no client of the host.
     """
 
     what: str
@@ -47,6 +48,7 @@ class End(NamedTuple):
     hosts: Sequence[str]
     secrets: Sequence[ResourceKey]
     certain: bool = True
+    asks: str = ""
 
     @property
     def is_issued(self) -> bool:

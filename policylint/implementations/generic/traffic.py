@@ -221,6 +221,10 @@ class Traffic(Behaviour):
         """
         return enumerate(found)
 
+    def added_filters(self, route: Resource) -> tuple[Sequence[Mapping[str, Any]], Pointer]:  # noqa: ARG002
+        """Return the filters that something else of a route than its rules adds to all of them, and where it stands."""
+        return (), ()
+
     def filter_fault(self, extension: Resource, topology: Topology) -> str:  # noqa: ARG002
         """Return why the controller cannot use an object that a filter names, so that its rule answers 500; else "".
 

@@ -59,10 +59,11 @@ _UNUSED = re.compile(
 _ROOMS_ELSEWHERE = frozenset({"policylint/assistant", "policylint/editor", "policylint/forges", "schemas/output"})
 """What serves editors, assistants and forges, and the schemas of outputs: no visitor of the page asks for them."""
 _ELSEWHERE = re.compile(
-    r"policylint/(?:(?:report|session|cli)/(?:export|upgrade)|cli/(?:comment|man|mcp))(?:\.py$|/)"
+    r"policylint/(?:(?:report|session|cli)/(?:export|upgrade)|session/live|sources/kubectl)(?:\.py$|/)"
+    r"|policylint/cli/(?:add_ignore|baseline|comment|completion|init|lsp|man|mcp|watching)\.py$"
     r"|\.(?:so|c)$|/__pycache__/"
 )
-"""Nor for some of their commands, tables, and plans of upgrades; the reader in C is for the machine that builds it."""
+"""Nor for some of their commands, clusters, tables, and plans of upgrades; the reader in C is for who builds it."""
 _LICENCES = re.compile(r"(?i)(^|/)(licen[sc]e|copying|notice|authors)[^/]*$")
 
 

@@ -20,7 +20,8 @@ from policylint.doors.vendors import guards
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.load.charts import values_of
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts, value_at
 from policylint.topology import BackendState
 
 KIND = ("traefik.io", "IngressRoute")
@@ -35,6 +36,8 @@ _SAME_PROVIDER = "@kubernetescrd"
 _OPTION = "--providers.kubernetescrd.allowCrossNamespace"
 _CROSSING = _OPTION.lower()
 _OF_CRDS = "--providers.kubernetescrd"
+_CHART, _OF_CHART = "traefik", ("providers", "kubernetesCRD", "allowCrossNamespace")
+"""The chart, and the value of it that sets the option (traefik/traefik-helm-chart, values.yaml: false)."""
 _OLD_GROUP = "traefik.containo.us"
 _OLDER = "Traefik 2 reads that group"
 _UNROUTED = "Traefik makes no router of it: its requests are answered with 404, its connections closed"
@@ -203,13 +206,22 @@ def _written(routes: Iterable[Resource]) -> Iterator[str]:
 
 
 def _allows_crossing(world: World) -> bool | None:
-    """Return whether rules may name objects of other namespaces; None where no arguments of Traefik were seen."""
-    asked = None
+    """Return whether rules may name objects of other namespaces; None where neither the arguments of Traefik nor all
+    values of its chart were seen, by which they may not unless these say so."""
+    asked: bool | None = None
     for _, container in containers(world):
         said = [argument.lower() for argument in texts(container.get("args"))]
         if any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
             return True
         asked = False if any(argument.startswith(_OF_CRDS) for argument in said) else asked
+    for _, values, is_whole in values_of(world, _CHART):
+        own = value_at(values, _OF_CHART)
+        said = [argument.lower() for argument in texts(values.get("additionalArguments"))]
+        if own is True or any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
+            return True
+        if not is_whole or own not in (None, False):
+            return None
+        asked = False
     return asked
 
 

@@ -238,6 +238,30 @@ def test_objects_of_other_namespaces_are_taken_where_that_is_allowed(named: str)
     assert ended(*objects, traefik(CRDS, CROSSING)) == (end, "")
 
 
+def installed(values: str, more: str = "") -> str:
+    chart = "chart: {spec: {chart: traefik, version: 28.0.0, sourceRef: {kind: HelmRepository, name: traefik}}}"
+    spec = f"spec: {{interval: 1h, {chart}, values: {values}{more}}}"
+    return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", "traefik", "traefik", spec)
+
+
+@pytest.mark.parametrize(
+    ("release", "taken"),
+    [
+        (installed("{}"), False),  # traefik/traefik-helm-chart, values.yaml: false
+        (installed("{providers: {kubernetesCRD: {allowCrossNamespace: false}}}"), False),
+        (installed("{providers: {kubernetesCRD: {allowCrossNamespace: true}}}"), True),
+        (installed(f"{{additionalArguments: ['{CROSSING}']}}"), True),
+        (installed("{}", ", valuesFrom: [{kind: Secret, name: unseen}]"), None),
+        (installed("{providers: {kubernetesCRD: {allowCrossNamespace: '${CROSS}'}}}"), None),
+    ],
+)
+def test_the_chart_says_whether_other_namespaces_are_taken(release: str, taken: bool | None) -> None:
+    rule, *others = ELSEWHERE["Middleware other/m of another namespace"]
+    end, note = ended(ingress_route(rule), *others, release)
+    assert (end == "404") is (taken is False)
+    assert bool(note) is (taken is None)
+
+
 @pytest.mark.parametrize("named", [name for name in ELSEWHERE if name.startswith("Middleware")])
 def test_middlewares_of_other_namespaces_ask(named: str) -> None:
     rule, *others = ELSEWHERE[named]

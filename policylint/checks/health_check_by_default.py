@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from policylint.catalog.operators import products
 from policylint.checks.kit.routing import served_services
-from policylint.model import Finding, PolicyKind, Related, Resource, ResourceKey, mapping, sequence, text
+from policylint.checks.kit.tracing import tracer_of
+from policylint.model import (
+    GATEWAY_GROUP,
+    Finding,
+    PolicyKind,
+    Related,
+    Resource,
+    ResourceKey,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+)
+from policylint.model.kinds import SERVICE
 from policylint.model.policy_kind import HealthProbe
 from policylint.model.resource import value_at
+from policylint.model.spelling import spelled
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+from policylint.topology import BackendState, GatewayState
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import pod_spec
+from policylint.trace import Request
 
 RULE = "GWP314"
 _PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
 _GRPC = "gRPC"
+_ERRORS = 400
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    yield from _at_gateways(simulation)
     for name, services in served_services(simulation).items():
         for kind in simulation.catalog.probing(name):
             speaking = _speaking(simulation, kind)
@@ -82,4 +102,74 @@ def _finding(
         help=(f"fix: add a {kind.kind} for {service.key} that {how}",),
         confidence="certain" if path == _GRPC else "assumed",
         ground="" if path == _GRPC else f"the pods may answer GET {asked} as well",
+    )
+
+
+def _at_gateways(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the Gateways behind load balancers that answer the requests of their health checks with an error.
+
+    These ask the pods by their addresses: no host of a route is in them, unless the policy says so.
+    """
+    told: set[tuple[ResourceKey, ResourceKey]] = set()
+    for route in simulation.topology.routes:
+        fronts = {parent.gateway for parent in route.parents if parent.attached and parent.gateway is not None}
+        for front in filter(None, map(simulation.topology.gateway, sorted(fronts))):
+            name = implementation_of(front, simulation.catalog)
+            for kind in simulation.catalog.probing(name) if name else ():
+                speaking = _speaking(simulation, kind)
+                for backend in route.backends:
+                    behind = _gateway_of(simulation, backend.wanted)
+                    place = (front.gateway.key, backend.wanted)
+                    if behind is not None and kind.probes is not None and place not in told:
+                        told.add(place)
+                        states = speaking.get(backend.wanted, [])
+                        yield from _answered(simulation, front.gateway.key, behind, backend, kind.probes, states)
+
+
+def _gateway_of(simulation: Simulation, service: ResourceKey) -> GatewayState | None:
+    """Return the Gateway for whose proxies its controller makes a Service of this name, None where there is none."""
+    if service[:2] != SERVICE or simulation.world.get(service) is not None:
+        return None
+    made = [each for each in products(GATEWAY_GROUP, "Gateway") or () if each.kind == SERVICE]
+    return next(
+        (
+            state
+            for state in simulation.topology.gateways
+            if state.gateway.key.namespace == service.namespace
+            and any(each.name(state.gateway.body) == service.name for each in made)
+        ),
+        None,
+    )
+
+
+def _answered(
+    simulation: Simulation,
+    front: ResourceKey,
+    behind: GatewayState,
+    backend: BackendState,
+    probes: HealthProbe,
+    states: list[PolicyState],
+) -> Iterator[Finding]:
+    """Yield a finding where a Gateway answers a health check with an error."""
+    at, key = tuple(probes.path.split(".")), behind.gateway.key
+    specs = [declared.proper for state in states if not state.invalid_code for declared in state.declared]
+    asked = next((text(value_at(spec, at)) for spec in specs if value_at(spec, at)), probes.unset)
+    host = next((text(value_at(spec, (*at[:-1], "host"))) for spec in specs if value_at(spec, (*at[:-1], "host"))), "")
+    if any(map(is_symbolic, (asked, host))) or any(each.holder.key != key for each in behind.listeners):
+        return
+    trace = tracer_of(simulation).trace(Request(host=host, path=asked, port=backend.port, gateway=spelled(key)))
+    status = trace.outcome.status
+    if trace.outcome.unknown or status is None or status < _ERRORS:
+        return
+    by = states[0].policy if states else None
+    yield Finding(
+        RULE,
+        "warning",
+        f"{front} finds no pod of {key} healthy: GET {asked} without a host gets {status} there"
+        if not host
+        else f"{front} finds no pod of {key} healthy: GET {asked} for {host} gets {status} there",
+        behind.gateway.name_location if by is None else by.name_location,
+        resources=(key, front, *(() if by is None else (by.key,))),
+        label=trace.outcome.reason,
+        help=("fix: give that path a route without hostnames, or have the health check ask a port that is for it",),
     )

@@ -150,7 +150,7 @@ def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ..
         catalog = simulation.catalog
         for product in present(simulation.world, catalog) if catalog.releases or catalog.other_releases else ():
             other_release = catalog.other_releases.get(product.name)
-            if other_release is not None and other_release < min(product.releases):
+            if product.controllers and other_release is not None and other_release < min(product.releases):
                 older = f"{shown(other_release)}, which the tree names, is older than all that are known"
                 found.setdefault(f"{product.title} {shown(product.newest)}{when} ({older})", []).append(
                     simulation.world.name

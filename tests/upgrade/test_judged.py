@@ -69,7 +69,8 @@ def test_a_field_of_a_later_release(version: str, expected: list[str], tmp_path:
 def test_ranges_and_unknown_releases_judge_nothing(version: str, tmp_path: Path) -> None:
     workspace = opened(tmp_path, REDIRECTING + FORWARDING + chart(version))
     assert found(workspace, "GWP501") == []
-    assert workspace.coverage.releases == ()
+    older = "Envoy Gateway 1.9 (0.5, which the tree names, is older than all that are known)"
+    assert workspace.coverage.releases == ((older,) if version == "v0.5.0" else ())
 
 
 def test_two_releases_judge_nothing(tmp_path: Path) -> None:

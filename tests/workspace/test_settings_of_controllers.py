@@ -22,8 +22,8 @@ from tests import worlds
 from tests.worlds import gateway, gateway_class, manifest, route, service
 
 UNREAD = {"gloo": {"namespace"}, "envoy-gateway": {"authorizesConnections"}}
-"""Settings that no configuration of the controller has: where Gloo is installed says under which name it writes, and the
-release of Envoy Gateway whether it authorizes connections."""
+"""Settings that no configuration of the controller has: where Gloo is installed says under which name it writes, and
+the release of Envoy Gateway whether it authorizes connections."""
 BACKEND = manifest(
     "gateway.envoyproxy.io/v1alpha1",
     "Backend",

@@ -190,6 +190,22 @@ def has_form(meaning: Mapping[str, Any], value: str, ingress: Resource) -> bool:
     return "${" in value or expression(form).is_whole(value) is not False
 
 
+def secrets_asked(ingress: Resource, vendor: Vendor, *, encrypted: bool) -> Iterator[ResourceKey]:
+    """Yield the Secrets that a controller asks who calls by: passwords, and authorities of clients' certificates.
+
+    Args:
+        encrypted: whether the client comes by TLS; else nobody asks for its certificate.
+    """
+    for name, meaning in vendor.reads.items():
+        by_type = "fails" in meaning and bool(vendor.value(ingress, name))
+        setting, _, last = text(meaning.get("at")).rpartition(".")
+        if by_type or (last == "secret" and (encrypted or setting != "clientCertificate")):
+            value = vendor.value(ingress, "auth-secret" if by_type else name)
+            if value and "://" not in value and not is_symbolic(value) and (by_type or holds(vendor, ingress, meaning)):
+                namespace, _, secret = value.rpartition("/")
+                yield ResourceKey("", "Secret", namespace or ingress.key.namespace, secret)
+
+
 def fault_of_login(world: World, ingress: Resource, vendor: Vendor) -> str:
     """Return why passwords that an Ingress asks for cannot be had, "" where they may be: anybody may make a Secret that
     is not here.

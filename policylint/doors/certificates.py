@@ -106,6 +106,16 @@ def taken(world: World, holders: Collection[ResourceKey], host: str) -> Iterator
                     yield f"{secret} is taken to be there: nothing in the tree deploys it"
 
 
+def asking(world: World, route: ResourceKey, *, encrypted: bool) -> Iterator[str]:
+    """Yield what is assumed of the Secrets by which an Ingress asks who calls, as nothing here deploys them."""
+    from policylint.doors.annotations import secrets_asked
+
+    for ingress, vendor, _ in _served(world):
+        for secret in secrets_asked(ingress, vendor, encrypted=encrypted) if ingress.key == route else ():
+            if world.once(_certificates).resolve(secret, issued=False).missing:
+                yield f"{secret} is taken to be there: nothing in the tree deploys it"
+
+
 def _all_ends(world: World) -> list[End]:
     return list(ends(world))
 

@@ -488,10 +488,13 @@ class Tracer:
         if request.client_certificate and self.certificates.at(gateway, listener, must=False):
             notes.append(f"whether {request.client_certificate} is signed by the right authority is not checked")
         notes += assumed(listener)
-        if is_door(gateway.gateway.key) and request.scheme == "https":
-            from policylint.doors.certificates import taken
+        if is_door(gateway.gateway.key):
+            from policylint.doors.certificates import asking, taken
 
-            notes += taken(self.simulation.world, (gateway.gateway.key, winner.route.key), request.host)
+            by_tls = request.scheme == "https"
+            notes += asking(self.simulation.world, winner.route.key, encrypted=by_tls)
+            if by_tls:
+                notes += taken(self.simulation.world, (gateway.gateway.key, winner.route.key), request.host)
         names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})
         notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]
         if winner.route.key in served.doubtful:

@@ -66,3 +66,27 @@ def test_what_was_not_seen_is_said(door: list[str], notes: list[str]) -> None:
     trace = Tracer(simulation).trace(from_url("GET", "https://shop.example.com/", ()))
     assert [str(key) for key in trace.outcome.backends] == ["Service shop/checkout"]
     assert [note for note in trace.notes if "Secret" in note] == notes
+
+
+BASIC = {"auth_type": "basic", "auth_secret": "users"}
+USERS = ["Secret shop/users is taken to be there: nothing in the tree deploys it"]
+AUTHORITY = ["Secret shop/ca is taken to be there: nothing in the tree deploys it"]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "url", "notes"),
+    [
+        (BASIC, "http", USERS),
+        ({"auth_secret": "users"}, "http", []),  # no type, nothing is asked
+        ({**BASIC, "auth_secret": "${USERS}"}, "http", []),
+        ({**BASIC, "auth_secret": "here"}, "http", []),
+        ({"auth_tls_secret": "shop/ca"}, "https", AUTHORITY),
+        ({"auth_tls_secret": "shop/ca", "auth_tls_verify_client": "off"}, "https", []),
+    ],
+)
+def test_what_a_login_needs_and_was_not_seen_is_said(annotations: dict[str, str], url: str, notes: list[str]) -> None:
+    here = [manifest("v1", "Secret", name, "shop", "type: Opaque") for name in ("cert", "here")]
+    door = ingress(paths="/ Prefix checkout", tls=url == "https", **annotations)
+    simulation = simulated(manifest("v1", "Namespace", "shop", "", ""), service(), *here, door)
+    trace = Tracer(simulation).trace(from_url("GET", f"{url}://shop.example.com/", ()))
+    assert [note for note in trace.notes if "Secret" in note] == notes

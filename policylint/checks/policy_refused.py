@@ -10,6 +10,7 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.documents import Pointer
 from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count
+from policylint.policy.connections import STREAM_ROUTES
 from policylint.policy.content import content_references
 from policylint.policy.results import FaultyPart, PolicyState
 from policylint.policy.validity import SCHEMA, SWITCHED_OFF
@@ -38,7 +39,7 @@ def _refused(simulation: Simulation) -> Iterator[Finding]:
     for state in refused:
         if state.key not in broken:  # the API server refuses it first
             prevailing = [group for group in simulation.groups if group.effective.refused == state.key]
-            failing = len({key for group in prevailing for key in group.routes()})
+            failing = len({key for group in prevailing for key in group.routes() if key.kind not in STREAM_ROUTES})
             named = simulation.catalog.told.get(state.kind.implementation, "")
             yield _finding(simulation, state, failing, named if state.invalid_code == SWITCHED_OFF else "")
 
@@ -62,7 +63,7 @@ def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str
     """Return the finding about a refused policy.
 
     Args:
-        failing: how many routes fail with it.
+        failing: how many routes of requests fail with it.
         told: what names the release whose defaults switch off what it needs; "" where that is stated.
     """
     reason, label = _reason(state), "no part of this policy takes effect"

@@ -222,7 +222,7 @@ def _finding(
     elif first.carried:
         why = "a mesh carries them"
     elif gone:
-        why = f"{leading(gone, 3)} is gone"
+        why = f"{leading(gone, 3)} {'is' if len(gone) == 1 else 'are'} gone"
     elif keys:
         why = f"{leading(keys, 3)} changed"
     elif policy is None or entry is None:

@@ -34,7 +34,10 @@ class Product(NamedTuple):
 
         def fill(field: re.Match[str]) -> str:
             nonlocal lacking
-            for path in field[1].split("|"):
+            paths, _, condition = field[1].partition(" if ")
+            place, _, wanted = condition.partition("=")
+            fits = not condition or text(value_at(body, tuple(place.split(".")))) in wanted.split(",")
+            for path in paths.split("|") if fits else ():
                 value = text(value_at(body, ("metadata", "name") if path == "name" else tuple(path.split("."))))
                 if value:
                     return value

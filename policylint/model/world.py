@@ -317,7 +317,7 @@ class World:
             return Resolution("unknown", "no GatewayClass is in the tree, so classes come from elsewhere")
         if self.partial and (key.group, key.kind) in UNCOMMITTED and not self.is_misspelt(key):
             return Resolution("unknown", LEFT_OUT)
-        reason = self._by_hand(key) if self.plain else ""
+        reason = self._by_hand(key) if self.plain or (self.partial and not self.by_deployer) else ""
         reason = reason or self.unread(key)
         if not reason:
             reason = self.templated(key)
@@ -372,8 +372,8 @@ class World:
     def _by_hand(self, key: ResourceKey) -> str:
         """Return why what is missing in a namespace may be there all the same, "" where nothing explains that.
 
-        An object that names no namespace lands in the one that is named when its file is applied (`kubectl apply -n`);
-        `default` is where it lands otherwise.
+        An object that names no namespace lands in the one that is named when its file, or a kustomization that no
+        deployer names, is applied (`kubectl apply -n`); `default` is where it lands otherwise.
         """
         twin = self.resources.get(key._replace(namespace=DEFAULT_NAMESPACE)) if key.namespace else None
         if twin is not None and "namespace" not in twin.metadata:

@@ -286,6 +286,41 @@ def test_one_route_in_two_plain_files_is_no_tie(tmp_path: Path, namespace: str, 
 
 # --- beside kustomizations --------------------------------------------------------------------------------------------
 
+LOOSE = {
+    "app/route.yaml": ROUTE.format(section=""),
+    "app/gateway.yaml": GATEWAY.format(listener="http"),
+    "app/service.yaml": SERVICE.replace(", namespace: shop", ""),
+    "app/namespace.yaml": NAMESPACE,
+}
+"""A Service that names no namespace, beside a route that does."""
+IN_KUSTOMIZATION = "resources: [route.yaml, gateway.yaml, service.yaml, namespace.yaml]\n"
+BY_FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: app, namespace: flux-system}
+spec: {path: ./app, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "missing"),
+    [
+        ({}, False),
+        ({"app/kustomization.yaml": IN_KUSTOMIZATION}, False),
+        ({"app/kustomization.yaml": f"namespace: other\n{IN_KUSTOMIZATION}"}, True),
+        ({"app/kustomization.yaml": IN_KUSTOMIZATION, "clusters/app.yaml": BY_FLUX}, True),
+    ],
+    ids=["plain", "a kustomization", "Flux"],
+)
+def test_what_names_no_namespace_is_applied_to_any_unless_a_deployer_applies_it(
+    tmp_path: Path, more: dict[str, str], missing: bool
+) -> None:
+    """`kubectl apply -n shop -k app` is as likely as `kubectl apply -n shop -f app`."""
+    found = tree(tmp_path, {**LOOSE, **more}).findings()
+    told = [each for each in found if each.rule == "GWP406" and each.confidence != "unknown"]
+    assert bool(told) == missing
+
+
 KUSTOMIZED = {
     "platform/kustomization.yaml": "resources: [gateway.yaml]\n",
     "platform/gateway.yaml": GATEWAY.format(listener="http"),

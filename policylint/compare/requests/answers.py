@@ -15,12 +15,13 @@ from policylint.doors.vendors import protection_name
 from policylint.implementations.generic.preflights import in_full
 from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
-from policylint.model.words import listing
+from policylint.model.words import listing, shortened
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import setters
 from policylint.policy.authorizing import PlacedDecision
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
+from policylint.policy.units import leaves
 from policylint.reach import WayIn, asked, end_in_words
 from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, login_in_words
 
@@ -547,8 +548,26 @@ def _of_purpose(purpose: str, before: RequestAnswer, after: RequestAnswer) -> Di
         change = "less-asked"
     elif (gained or stronger or others) and not (lost or weaker or other or fewer):
         change = "more-asked"
-    words = f"none that was seen ({now.why})" if now.state == "unknown" else str(now)
-    return Difference(change, purpose, str(was), words, names, ground=now.why or now.ground)
+    first, second = str(was), f"none that was seen ({now.why})" if now.state == "unknown" else str(now)
+    edited = [*weaker, *stronger, *other]
+    if first == second and len(edited) == 1:
+        first, second = (f"{first}{value}" for value in _in_one_value(old[edited[0]], new[edited[0]]))
+    return Difference(change, purpose, first, second, names, ground=now.why or now.ground)
+
+
+def _in_one_value(before: Demanded, after: Demanded) -> tuple[str, str]:
+    """Return the one value in which two settings differ, on either side: ` (url http://a)`; two empty strings where
+    they differ in more."""
+    was, now = (
+        {unit.pointer: unit.value for unit in leaves({"": value_at(each.spec, tuple(each.path.split(".")))})}
+        for each in (before, after)
+    )
+    differing = [at for at in {**was, **now} if was.get(at) != now.get(at)]
+    first, second = (values.get(differing[0] if differing else (), "none") for values in (was, now))
+    if len(differing) != 1 or isinstance(first, dict | list) or isinstance(second, dict | list):
+        return "", ""
+    name = str(differing[0][-1]) or before.path.rpartition(".")[2]
+    return f" ({name} {shortened(str(first))})", f" ({name} {shortened(str(second))})"
 
 
 def _is_weaker(before: Demanded, after: Demanded) -> bool:

@@ -48,8 +48,9 @@ def doors_in_words(change: RequestChange) -> str:
 def difference_in_words(change: RequestChange) -> str:
     """Return `login: jwt by infra/edge-jwt -> none`, `404: no matching route -> shop/admin`."""
     if change.before == change.after:
-        about = f"{purpose_in_words(change.purpose)}: " if change.purpose else ""
-        return f"{about}{', '.join(change.settings)} of {change.after} with other values"
+        if change.purpose:
+            return f"{purpose_in_words(change.purpose)}: {change.after}, with other values"
+        return f"{', '.join(change.settings)} of {change.after} with other values"
     about = f"{subject}: " if (subject := what_differs(change)) else ""
     return f"{about}{change.before} -> {change.after}"
 

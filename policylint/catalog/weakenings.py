@@ -9,13 +9,17 @@ from itertools import pairwise
 from typing import Any
 
 from policylint.documents import read
-from policylint.model import PolicyKind, mapping, sequence, text
+from policylint.model import PolicyKind, Resource, mapping, sequence, text
 from policylint.model.shipped import shipped_data
 from policylint.model.weakness import Weakness, weakness
 from policylint.namedtuple import NamedTuple
 
+ANY = "any"
+"""Of `changes`: all objects of the kind rewrite or delete what others apply."""
 _MOST_PATHS = 4_000
-_LINE = re.compile(r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with|changes|settings): \w+)*\}$")
+_LINE = re.compile(
+    r" *- \{groups: \[([^]]+)\], kind: '?(.+?)'?(?:, (?:guards|spares|with|changes|makes|settings): \w+)*\}$"
+)
 _WRAPPER = re.compile(r"(?:(?:from|to|rules)\.\*\.)?(?:defaults?|overrides?)\.(?=.)")
 """What holds the settings of a policy and says nothing of them."""
 _Steps = tuple[str, ...]
@@ -57,6 +61,7 @@ class Deciding(NamedTuple):
         holding: a field that an object of the kind must have below its spec.
         changing: the field, of a rule or `true` by itself, with which it rewrites or deletes what others apply; `any`
             where all of them do.
+        making: the field, of a rule, with which it makes others.
         settings: whether it states settings of something that goes on without it, as its defaults have it.
     """
 
@@ -64,7 +69,14 @@ class Deciding(NamedTuple):
     spares: bool
     holding: str
     changing: str = ""
+    making: str = ""
     settings: bool = False
+
+    def refuses(self, resource: Resource) -> bool:
+        """Tell whether an object refuses something, and does not only rewrite, delete or make what others apply."""
+        rules = [mapping(rule) for rule in sequence(resource.spec.get("rules"))]
+        own = {self.changing, self.making}
+        return self.changing != ANY and (not rules or any(own.isdisjoint(rule) for rule in rules))
 
 
 class Access(NamedTuple):
@@ -144,7 +156,7 @@ def deciding(group: str, kind: str) -> Deciding | None:
     """Return what objects of a kind decide that nobody evaluates, None where they decide nothing."""
     for of_kind, entry in _deciding():
         if group in entry["groups"] and of_kind.fullmatch(kind):
-            named = (text(entry.get("with")), text(entry.get("changes")))
+            named = (text(entry.get("with")), text(entry.get("changes")), text(entry.get("makes")))
             return Deciding(bool(entry.get("guards")), bool(entry.get("spares")), *named, bool(entry.get("settings")))
     return None
 

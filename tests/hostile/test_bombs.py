@@ -29,7 +29,7 @@ BOMBS: dict[Shape, tuple[int, str]] = {
     shapes.go_template: (150, "sets/s.yaml"),
 }
 """Shape → a size that earlier versions took gigabytes or minutes for, and where it is cut off."""
-NOT_WHOLE = "this is not the whole: a limit cut something off"
+NOT_WHOLE = "this is not the whole: something was left out"
 
 
 def cut(found: Workspace) -> list[str]:

@@ -45,6 +45,7 @@ _ELSEWHERE = frozenset(
 """Groups of kinds that have no such fields, or are compared elsewhere."""
 _CONFIG_MAP = ("", "ConfigMap")
 _NAMESPACE = ("", "Namespace")
+_PASSES, _UNMADE = "what it rejected passes", "what it changed or made is as others left it"
 _EXPORTED = "it can be reached from elsewhere"
 _FIELDS = {("", "ServiceAccount"): ("automountServiceAccountToken",), ("", "Service"): ("externalTrafficPolicy",)}
 """What objects of Kubernetes say that means the same by its name alone."""
@@ -65,8 +66,8 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
                 kept = kept._replace(location=None)
             yield kept._replace(own=True), "", (whole(new.key),)
     for change, resource, says in (
-        *(("is gone", each, "what it rejected passes") for each in _of(sides.before, sides.pairing.removed, "guards")),
-        *(("is gone", each, "what it rejected passes") for each in _guards_gone(sides)),
+        *(("is gone", each, _lost(each)) for each in _of(sides.before, sides.pairing.removed, "guards")),
+        *(("is gone", each, _PASSES) for each in _guards_gone(sides)),
         *(("is new", each, _EXPORTED) for each in _exports(sides)),
         *(("is new", each, REWRITES) for each in rewriting(sides)),
         *(
@@ -77,7 +78,8 @@ def weakened_anywhere(sides: Sides) -> Iterator[WeakenedWay]:
         fix = f"keep {resource.key}" if change == "is gone" else f"leave {resource.key} out"
         now, was = (resource.name_location, None) if change == "is new" else (None, resource.name_location)
         cause = Cause(resource.key.kind, change, says, (resource.key,), location=now, before=was, fix=fix)
-        if says == _EXPORTED or (says == REWRITES and not is_for_checked(resource, sides.after)):
+        side = sides.before if change == "is gone" else sides.after
+        if says == _EXPORTED or (says in (REWRITES, _UNMADE) and not is_for_checked(resource, side)):
             cause = cause._replace(severity="note")
         yield cause._replace(own=True), "", (whole(resource.key),)
 
@@ -107,6 +109,12 @@ def words_on(
     return [*known.weaker, *(weak for weak in own if not said(weak.path))], [
         weak for weak in others if not said(weak.path)
     ]
+
+
+def _lost(resource: Resource) -> str:
+    """Return what comes of an object's being gone, in words."""
+    entry = deciding(*resource.key[:2])
+    return _PASSES if entry is None or entry.refuses(resource) else _UNMADE
 
 
 def _guards_gone(sides: Sides) -> Iterator[Resource]:

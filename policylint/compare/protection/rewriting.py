@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from policylint.catalog.weakenings import deciding
+from policylint.catalog.weakenings import ANY, deciding
 from policylint.compare.pairing import Sides
 from policylint.compare.unknown import decides
 from policylint.model import Resource, mapping, sequence
 from policylint.simulation import Simulation
 
 REWRITES = "it may rewrite or delete what others apply"
-_ANY = "any"
 
 
 def rewriting(sides: Sides) -> Iterator[Resource]:
@@ -24,7 +23,7 @@ def rewriting(sides: Sides) -> Iterator[Resource]:
             continue
         says = resource.spec.get(entry.changing) is True
         by_rule = any(entry.changing in mapping(rule) for rule in sequence(resource.spec.get("rules")))
-        if entry.changing == _ANY or says or by_rule:
+        if entry.changing == ANY or says or by_rule:
             yield resource
 
 

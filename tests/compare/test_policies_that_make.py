@@ -1,0 +1,46 @@
+"""Policies of admission that go: what they rejected passes, and what only rewrites or makes others rejected nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.compare import compare, removed_protections
+from tests.compare.test_compare import sides
+from tests.worlds import manifest, service
+
+NETWORK = manifest("networking.k8s.io/v1", "NetworkPolicy", "all", "shop", "spec: {podSelector: {}}")
+OTHER = [service("other"), NETWORK]
+
+
+def policy(*rules: str, kind: str = "ClusterPolicy", version: str = "kyverno.io/v1") -> str:
+    listed = ", ".join(f"{{name: r{number}, match: {{}}, {rule}}}" for number, rule in enumerate(rules))
+    body = f"spec: {{rules: [{listed}]}}" if rules else "spec: {mutations: []}"
+    return manifest(version, kind, "p", "", body)
+
+
+SCALERS = "generate: {kind: VerticalPodAutoscaler, name: x, synchronize: true}"
+NETWORKS = "generate: {kind: NetworkPolicy, name: x, synchronize: true}"
+LABELS = "mutate: {patchStrategicMerge: {metadata: {labels: {a: b}}}}"
+CHECKS = "validate: {message: no, pattern: {spec: {hostNetwork: false}}}"
+PASSES, UNMADE = "what it rejected passes", "what it changed or made is as others left it"
+
+
+@pytest.mark.parametrize(
+    ("gone", "severity", "says"),
+    [
+        (policy(CHECKS), "warning", PASSES),
+        (policy(CHECKS, SCALERS), "warning", PASSES),
+        (policy(SCALERS), "note", UNMADE),
+        (policy(LABELS), "note", UNMADE),
+        (policy(LABELS, NETWORKS), "warning", UNMADE),
+        (policy("verifyImages: []"), "warning", PASSES),
+        (policy(kind="MutatingPolicy", version="policies.kyverno.io/v1"), "note", UNMADE),
+        (policy(kind="ValidatingPolicy", version="policies.kyverno.io/v1"), "warning", PASSES),
+    ],
+)
+def test_what_is_said_of_a_policy_that_goes(tmp_path: Path, gone: str, severity: str, says: str) -> None:
+    pair = sides(tmp_path, (*OTHER, gone), OTHER)
+    (found,) = removed_protections([pair], compare([pair]), {"GWP304"})
+    assert (found.severity, says in found.message) == (severity, True)

@@ -40,6 +40,11 @@ class Classes:
         seen = self._world.get(ResourceKey(INGRESS[0], CLASS, "", name))
         return "" if seen is None else text(seen.spec.get("controller"))
 
+    def installed(self, name: str) -> str:
+        """Return the usual controller of the chart that makes a class, "" where none does."""
+        known = self._installed.get(name)
+        return "" if known is None else text(known[0].arguments.get("otherwise"))
+
     def vendor(self, ingress: Resource, name: str) -> tuple[Vendor, bool]:
         """Return who serves an Ingress of a class, and whether the class says so, or the chart that makes it."""
         controller = self.controller(name)

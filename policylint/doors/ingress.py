@@ -72,7 +72,8 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
         read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
         rules = [rule for each in read for rule in each.rules()]
         unseen = next((each.unseen for each in read if each.unseen), "")
-        yield door(holder, classes.controller(name), rules, guards(), backends, (_HTTP, _HTTPS), unseen)
+        controller = classes.controller(name) or classes.installed(name)
+        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS), unseen)
 
 
 class _Class:

@@ -781,3 +781,40 @@ def test_charts_whose_values_speak_of_network_policies(tmp_path: Path, values: s
     (tmp_path / "a.yaml").write_text(edge(ISTIO) + route() + pods() + fence + chart)
     found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP604"]
     assert [each.severity for each in found if each.confidence != "unknown"] == expected
+
+
+OF_NGINX = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: outer, namespace: HOME}
+spec:
+  interval: 1h
+  chart: {spec: {chart: ingress-nginx, version: 4.13.0, sourceRef: {kind: HelmRepository, name: nginx}}}
+  values: {controller: {ingressClassResource: {name: outer, controllerValue: k8s.io/outer}}}
+---
+"""
+INGRESS = """\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop}
+spec: {ingressClassName: outer, rules: [{host: a.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("home", "clients", "expected"),
+    [
+        ("edges", "{podSelector: {}}", 1),
+        ("shop", "{podSelector: {}}", 0),
+        ("edges", "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: edges}}}", 0),
+        ("edges", "{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: other}}}", 1),
+        ("", "{podSelector: {}}", 0),
+    ],
+)
+def test_where_the_proxies_of_ingresses_run(tmp_path: Path, home: str, clients: str, expected: int) -> None:
+    chart = OF_NGINX.replace("HOME", home) if home else ""
+    manifests = (
+        INGRESS + pods() + FENCE.replace("FROM", clients) + chart + edge().rpartition("---\n")[0].rpartition("---\n")[2]
+    )
+    assert len(told(tmp_path, "GWP604", {"a.yaml": manifests})) == expected

@@ -72,6 +72,12 @@ spec:
 """
 
 
+def asked(label: str, value: str, operator: str = "Equals") -> str:
+    key = f"{{{{ request.object.metadata.labels.\"{label}\" || 'false' }}}}".replace('"', '\\"')
+    when = "{key: \"{{ request.operation || 'BACKGROUND' }}\", operator: AnyIn, value: [CREATE, UPDATE]}"
+    return f'preconditions: {{all: [{when}, {{key: "{key}", operator: {operator}, value: "{value}"}}]}}'
+
+
 @pytest.mark.parametrize(
     ("manifests", "expected"),
     [
@@ -93,6 +99,18 @@ spec:
         (policy(more="exclude: {any: [{resources: {kinds: [Namespace], names: [other]}}]}") + HOME, "denied"),
         (policy(data="spec: {podSelector: {}, ingress: [{}]}") + HOME, "allowed"),
         (policy(existing="false") + HOME, "unknown"),
+        (policy(existing="false", match="any: [{resources: {kinds: [Namespace], names: [other]}}]") + HOME, "allowed"),
+        (policy(more=asked("tier", "data")) + HOME, "allowed"),
+        (policy(more=asked("tier", "app")) + HOME, "unknown"),
+        (policy(more=asked("tier", "app")) + HOME.replace("tier", "rank"), "allowed"),
+        (policy(more=asked("tier", "app", operator="NotEquals")) + HOME, "unknown"),  # of the proxies' namespace
+        (
+            policy(more=asked("tier", "app", operator="NotEquals"))
+            + HOME.replace("{name: infra}", "{name: infra, labels: {tier: app}}"),
+            "allowed",
+        ),
+        (policy(more=asked("fenced", "false")) + HOME, "unknown"),
+        (policy(more=asked("tier", "data")), "unknown"),
         (policy(more="preconditions: {all: [{key: a, operator: Equals, value: b}]}") + HOME, "unknown"),
         (policy(match="any: [{resources: {kinds: [Namespace]}, subjects: [{kind: User, name: a}]}]") + HOME, "unknown"),
         (policy(namespace="shop") + HOME, "unknown"),

@@ -28,16 +28,19 @@ class Product(NamedTuple):
         """Return how the names end, whatever they begin with."""
         return self.template.rpartition("}")[2]
 
+    def is_made(self, body: Mapping[str, Any]) -> bool:
+        """Return whether a resource has the value that its template asks for, if it asks for one."""
+        place, _, wanted = self.template.partition(" if ")[2].partition("}")[0].partition("=")
+        return not place or text(value_at(body, tuple(place.split(".")))) in wanted.split(",")
+
     def name(self, body: Mapping[str, Any]) -> str:
         """Return the name of what is made of a resource, "" where it does not say."""
         lacking = False
 
         def fill(field: re.Match[str]) -> str:
             nonlocal lacking
-            paths, _, condition = field[1].partition(" if ")
-            place, _, wanted = condition.partition("=")
-            fits = not condition or text(value_at(body, tuple(place.split(".")))) in wanted.split(",")
-            for path in paths.split("|") if fits else ():
+            paths = field[1].partition(" if ")[0]
+            for path in paths.split("|") if self.is_made(body) else ():
                 value = text(value_at(body, ("metadata", "name") if path == "name" else tuple(path.split("."))))
                 if value:
                     return value

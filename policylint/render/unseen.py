@@ -120,6 +120,8 @@ def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unse
     if made is None and _is_operated(key.group, key.kind, known_groups):
         generators.add_custom(Custom(key.kind, key.namespace, key.name))
     for product in made or ():
+        if not product.is_made(resource.body):
+            continue
         name = product.name(resource.body)
         if name and not is_symbolic(name):
             generators.add_made(ResourceKey(*product.kind, key.namespace, name), f"{key} makes it")

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from policylint.catalog.kinds import load_catalog
-from policylint.compare import compare
+from policylint.compare import compare, removed_protections
 from tests import worlds
 from tests.compare.test_compare import sides
+from tests.doors.asking import ingress
 
 KONG = worlds.gateway_class("any", "konghq.com/gateway-operator")
 PLUGIN = worlds.manifest("configuration.konghq.com/v1", "KongPlugin", "login", "shop", "plugin: key-auth")
@@ -49,3 +50,33 @@ def test_a_remark_changes_nothing(tmp_path: Path) -> None:
 )
 def test_which_may_be_read(annotation: str, read: bool) -> None:
     assert load_catalog().may_be_read(annotation) is read
+
+
+LOGIN = {"auth_url": "https://id.example.com/auth"}
+HEADERS = {"auth_response_headers": "X-User, X-Groups"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (
+            LOGIN | HEADERS,
+            {},
+            [
+                ("GWP304", "note", "auth-response-headers"),
+                ("GWP302", "error", "loses its authentication: externalAuth"),
+            ],
+        ),
+        (LOGIN, {}, [("GWP302", "error", "loses its authentication: externalAuth")]),
+        (LOGIN | HEADERS, LOGIN, [("GWP304", "note", "auth-response-headers")]),
+    ],
+)
+def test_a_login_that_goes_with_its_headers_is_called_a_login(
+    tmp_path: Path, before: dict[str, str], after: dict[str, str], told: list[tuple[str, str, str]]
+) -> None:
+    """Headers that clients may write themselves were named as the cause, and the login was not."""
+    was, now = ((worlds.service("web"), ingress(**annotations)) for annotations in (before, after))
+    pair = sides(tmp_path, was, now)
+    found = removed_protections([pair], compare([pair]), {"GWP302", "GWP304"})
+    assert [(each.rule, each.severity) for each in found] == [(rule, severity) for rule, severity, _ in told]
+    assert all(words in each.message for each, (_, _, words) in zip(found, told, strict=True))

@@ -307,7 +307,6 @@ spec: {path: ./app, sourceRef: {kind: GitRepository, name: flux-system}}
     [
         ({}, False),
         ({"app/kustomization.yaml": IN_KUSTOMIZATION}, False),
-        ({"app/kustomization.yaml": f"namespace: other\n{IN_KUSTOMIZATION}"}, True),
         ({"app/kustomization.yaml": IN_KUSTOMIZATION, "clusters/app.yaml": BY_FLUX}, True),
     ],
     ids=["plain", "a kustomization", "Flux"],

@@ -1282,6 +1282,32 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             ("another one has its name", "HTTPRoute", ("cors", "")),
         )
     },
+    "a policy of Linkerd for a route of a Server that selects no port of its pods names another one": tuple(
+        (
+            labelled("shop"),
+            deployment(annotations="linkerd.io/inject: enabled"),
+            SERVICE,
+            manifest(
+                *("policy.linkerd.io/v1beta3", "Server", "web", "shop"),
+                "spec: {podSelector: {matchLabels: {app: checkout}}, port: other, proxyProtocol: HTTP/1}",
+            ),
+            manifest(
+                *("policy.linkerd.io/v1beta3", "HTTPRoute", "probes", "shop"),
+                "spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], "
+                "rules: [{matches: [{path: {type: Exact, value: /live}}]}]}",
+            ),
+            manifest(
+                *("policy.linkerd.io/v1alpha1", "NetworkAuthentication", "all", "shop"),
+                "spec: {networks: [{cidr: 0.0.0.0/0}]}",
+            ),
+            manifest(
+                *("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", "lets", "shop"),
+                f"spec: {{targetRef: {{group: policy.linkerd.io, kind: HTTPRoute, name: {name}}}, "
+                "requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: NetworkAuthentication, name: all}]}",
+            ),
+        )
+        for name in ("probes", "gone")
+    ),
     "a Gateway with a login at a Service, which a mesh has too, gets another controller": tuple(
         (
             gateway_class("any", controller),

@@ -1201,26 +1201,34 @@ def _is_taken_over(change: Change, entry: EntryPoint, served: set[tuple[Resource
     return is_new and any(gateway[:2] != entry.gateway[:2] and host == entry.host for gateway, host in served)
 
 
-def _asked_of(change: Change, before: Trace, after: Trace) -> Iterator[tuple[str, str, str]]:
-    """Yield each purpose with what is asked for it on either side, "" where the request gets to no backend."""
-    sides = tuple(zip(change.environments, (before, after), strict=True))
-    for purpose in PURPOSES:
-        was, now = (
-            world.requirements.of(trace, purpose).state if trace.outcome.backends else "" for world, trace in sides
-        )
-        yield purpose, was, now
-
-
 def _is_in_doubt(change: Change, before: Trace, after: Trace) -> bool:
     """Return whether it is not known whether a request needs a login now, or what else it certainly needed before."""
-    asked_of = _asked_of(change, before, after)
-    return any(now == "unknown" and (was == "asked" or purpose == "authentication") for purpose, was, now in asked_of)
+    now = change.environments[1].requirements
+    purposes = ("authentication", *(["authorization"] if _is_asked_besides(change.environments[0], before) else ()))
+    return any(now.of(after, purpose).state == "unknown" for purpose in purposes)
 
 
 def _opened_to_strangers(change: Change, before: Trace, after: Trace) -> bool:
-    """Return whether a request gets to a backend on both sides, and was asked for something that it need not have now:
-    a login, or what some settings ask without turning anybody away whom a trace could show (an address, a group)."""
-    return any(was == "asked" and now in ("open", "optional") for _, was, now in _asked_of(change, before, after))
+    """Return whether a request gets to a backend on both sides, and needed a login before that it need not have now, or
+    what else no trace judges."""
+    if not (before.outcome.backends and after.outcome.backends):
+        return False
+    was, now = (world.requirements for world in change.environments)
+    free = {purpose: now.of(after, purpose).state in ("open", "optional") for purpose in PURPOSES}
+    if free["authentication"] and was.of(before, "authentication").state == "asked":
+        return True
+    return free["authorization"] and _is_asked_besides(change.environments[0], before)
+
+
+def _is_asked_besides(world: Environment, trace: Trace) -> bool:
+    """Return whether a request must have more than a login, and neither policies nor proxies of pods turn any away in a
+    trace that has it not: addresses and groups that a plugin lets in."""
+    given = world.requirements.of(trace, "authorization")
+    unjudged = {binding.wanted for binding in trace.extensions}
+    if not (trace.admissions or trace.beyond):
+        unjudged |= {each.policy for each in given.demands if each.policy is not None}
+        unjudged -= {each.policy for each in trace.judged if each.policy is not None}
+    return given.state == "asked" and any(each.must and each.policy in unjudged for each in given.demands)
 
 
 def _opened_by_diff(change: Change) -> Answers:

@@ -43,11 +43,18 @@ _Where = tuple[ResourceKey, int, int | None]
 
 
 class WrittenMatch(NamedTuple):
-    """One match of a rule of a route, as it ranks at a place."""
+    """One match of a rule of a route, as it ranks at a place.
+
+    Args:
+        hostname: of the listener and the route, "" for every host.
+        rank: the place that its proxy gives it (`Traffic.placed`), the least first.
+    """
 
     route: Resource
     rule: Rule
     match: Match
+    hostname: str = ""
+    rank: int = 0
 
     @property
     def where(self) -> _Where:
@@ -61,7 +68,7 @@ class WrittenMatch(NamedTuple):
     @property
     def order(self) -> tuple[Any, ...]:
         """A sort key of the matches for one host, the first one first."""
-        return standing(self.route, self.rule.number, self.match)
+        return self.rank, *standing(self.route, self.rule.number, self.match)
 
     @property
     def conditions(self) -> object:
@@ -322,7 +329,11 @@ def _contests(
         all_meet = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
         shared = [each for group in by_path.values() if all_meet or len(group) > 1 for each in group]
         if shared:
-            yield place, list(_read(simulation, shared, read, ranking(simulation, _gateway(simulation, place))))
+            order = ranking(simulation, _gateway(simulation, place))
+            members = [each._replace(hostname=place[1]) for each in _read(simulation, shared, read, order)]
+            if (ranks := order.by.placed(members)) is not None:
+                members = [members[number]._replace(rank=rank) for number, rank in ranks]
+            yield place, members
 
 
 def _gateway(simulation: Simulation, place: _Place) -> GatewayState | None:
@@ -459,6 +470,8 @@ def _shares(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, p
 
 def _ground(simulation: Simulation, match: WrittenMatch, winner: WrittenMatch, place: _Place) -> str:
     """Return what it rests on that a match comes second; "" where that is certain."""
+    if match.rank != winner.rank:
+        return ""
     if match.match.weights == winner.match.weights:
         stated = match.route.key == winner.route.key or bool(match.route.created and winner.route.created)
         return "" if stated else _AGES

@@ -86,7 +86,7 @@ def withheld(simulation: Simulation) -> Mapping[tuple[Node, Node], frozenset[str
 
 def standing(route: Resource, rule: int, match: Match) -> tuple[Any, ...]:
     """Return a sort key of the matches for one host, the first one first."""
-    return (*(-weight for weight in match.weights), *route.age, rule, match.number or 0)
+    return (*(-weight for weight in match.weights), *route.age, route.key.kind, rule, match.number or 0)
 
 
 def ranked(

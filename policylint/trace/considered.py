@@ -74,7 +74,7 @@ def notes_on(
     """Yield the assumptions behind a result: an order that no manifest states, a narrower host without a match."""
     taking = {each.route.key for each in (winner, *winner.equals)}
     second = next((candidate for candidate in fitting if candidate.route.key not in taking), None)
-    if second is not None and criterion(winner, second) == "name" and not winner.route.created:
+    if second is not None and criterion(winner, second) in ("name", "kind") and not winner.route.created:
         yield f"{second.route.key} matches as well; of equals the older route wins, and no manifest says which is"
     width = specificity(winner.hostname)
     narrower = next((candidate for candidate in evaluated if specificity(candidate.hostname) > width), None)

@@ -24,7 +24,7 @@ from policylint.trace.request import Request
 _HTTP = ("exact hostname", "hostname", "set", "path type", "path length", "method", "headers", "queries")
 _GRPC = ("exact hostname", "hostname", "set", "service", "grpc method", "headers")
 _PLAIN = Ranking()
-_REST = ("age", "name", "rule", "match")
+_REST = ("age", "name", "kind", "rule", "match")
 Narrowing = Callable[[Resource, Rule], Sequence[Mapping[str, Any]]]
 
 
@@ -111,7 +111,7 @@ def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandi
     read = ranking.by.at_host([each.match for each in found])
     found = [found[number]._replace(match=match) for number, match in read]
     if ranking.by.balances_equals:
-        alike = equals([(each.rule.node, each.order[:-4], each.match.conditions) for each in found])
+        alike = equals([(each.rule.node, each.order[: -len(_REST)], each.match.conditions) for each in found])
         found = [each._replace(equals=tuple(found[number] for number in alike[at])) for at, each in enumerate(found)]
     return found
 
@@ -189,9 +189,9 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
             return f"{_number(loser, 'query')} against {_count(winner, 'query')}"
         case "age":
             return "the other route is older"
-        case "name":
+        case "name" | "kind" as by:
             stated = " (both of the same age)" if winner.route.created else " (no creation time is stated)"
-            return f"{winner.route.key.path} comes first by name{stated}"
+            return f"{winner.route.key.path if by == 'name' else winner.route.key} comes first by {by}{stated}"
         case "rule":
             return "it comes later in the route"
         case _:

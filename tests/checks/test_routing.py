@@ -337,6 +337,31 @@ def test_a_route_that_may_not_be_attached_takes_nothing_from_others(labels: str,
     assert disagreements(simulation) == []
 
 
+@pytest.mark.parametrize(
+    ("older", "younger", "loser"),
+    [
+        ([SAME], [SAME, "matches: [{path: {value: /other}}]"], "shop/old#rule-1"),
+        ([SAME, "matches: [{path: {value: /other}}]"], [SAME], "shop/young#rule-1"),
+        ([SAME], [SAME], "shop/young#rule-1"),
+        ([SAME], [""], ""),
+        # an expression has the priority of its length, as a prefix has
+        (["matches: [{path: {type: RegularExpression, value: '/.*'}}]"], ["matches: [{path: {value: /abcd}}]"], ""),
+    ],
+)
+def test_traefik_ranks_by_the_priority_of_routers(older: list[str], younger: list[str], loser: str) -> None:
+    """The priority of a router counts before the age of its route (pkg/provider/kubernetes/gateway/httproute.go,
+    buildMatchRule: one more for each rule that comes after it)."""
+    routes = (
+        worlds.route(name, more=f"rules: [{', '.join(map(rule, matches))}]", created=created)
+        for name, matches, created in (("old", older, OLD), ("young", younger, YOUNG))
+    )
+    traefik = worlds.gateway_class(controller="traefik.io/gateway-controller")
+    simulation = worlds.simulated(traefik, worlds.gateway(), *routes, worlds.service())
+    found = [finding.message for finding in run(simulation, select={"GWP408"})]
+    assert [message.split()[1] for message in found] == ([loser] if loser else [])
+    assert disagreements(simulation) == []
+
+
 def stream(name: str, created: str = "", section: str = "db", kind: str = "TCPRoute") -> str:
     sent = f"rules: [{{backendRefs: [{{name: {name}, port: 80}}]}}]"
     spec = f"spec: {{parentRefs: [{{name: db, sectionName: {section}}}], {sent}}}"

@@ -376,6 +376,32 @@ WORLDS: dict[str, tuple[str, ...]] = {
         manifest("cilium.io/v2", "CiliumNetworkPolicy", "n", "shop", FROM_INSIDE),
         manifest("networking.k8s.io/v1", "NetworkPolicy", "off", "shop", "spec: {podSelector: {}}"),
     ),
+    **{
+        f"routes of two kinds and one name, {which or 'of one age'}: {controller}": (
+            gateway_class("any", controller),
+            EDGE,
+            *(
+                route(
+                    kind=kind,
+                    more="rules: [{backendRefs: [{name: checkout, port: 80}]}, "
+                    "{backendRefs: [{name: other, port: 80}]}]",
+                    created=f"2026-01-0{1 + (kind != which.split(' ')[0])}T00:00:00Z" if which else "",
+                )
+                for kind in ("HTTPRoute", "GRPCRoute")
+            ),
+            SERVICE,
+            service("other"),
+        )
+        for controller in (
+            "gateway.nginx.org/nginx-gateway-controller",
+            "gateway.envoyproxy.io/gatewayclass-controller",
+            "istio.io/gateway-controller",
+            "traefik.io/gateway-controller",
+            "kgateway.dev/kgateway",
+            "example.net/unknown",
+        )
+        for which in ("", "HTTPRoute first", "GRPCRoute first")
+    },
     "two rules take the same at a port of a Gateway that was not seen": (
         route(
             parents="[{name: elsewhere, port: 80}]",

@@ -105,7 +105,9 @@ def _explains(sides: Sides, weakened: Weakened, change: RequestChange) -> bool:
         and SEVERITIES.index(cause.severity) > SEVERITIES.index(change.severity)
         and (change.named or any(not kept.stands for kept in change.kept))
     ):
-        return False  # that a demand is gone, or a new entry lets whom it names in, is more than words of the catalog say
+        return (
+            False  # a demand that is gone, a new entry that names whom it lets in: more than words of the catalog say
+        )
     owners = {after(who.policy) for each in change.kept for who in each.owners} | {who.policy for who in change.by}
     if not owners.intersection(map(after, (*cause.owners, *cause.winners))):
         return False

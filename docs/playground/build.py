@@ -52,18 +52,18 @@ EXAMPLES = {
 _BAD = re.compile(r"^```yaml bad[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _UNUSED = re.compile(
     r"(multiprocessing|unittest|xmlrpc|wsgiref|_pyrepl|http/(cookie|server))"
-    r"|(doctest|ftplib|imaplib|mailbox|optparse|pdb|pickletools|pydoc|smtplib)\.py"
+    r"|(_pyio|bdb|cProfile|doctest|ftplib|imaplib|mailbox|modulefinder|optparse|pdb|pickletools|plistlib|profile|pstats|pydoc"
+    r"|smtplib|socketserver|trace)\.py"
     r"|encodings/(big5|cp(?!437)|euc|gb|hz|iso|johab|koi8|mac_|mbcs|oem|ptcp|shift|tis|uu|bz2|quopri|rot|kz1048|palmos|hp_)"
 )
-"""Modules of the standard library that policylint has no use for: servers, mail, test tools, codecs of other times."""
+"""Modules of the standard library that policylint has no use for: servers, mail, debuggers, tests, old codecs."""
 _ROOMS_ELSEWHERE = frozenset({"policylint/assistant", "policylint/editor", "policylint/forges", "schemas/output"})
 """What serves editors, assistants and forges, and the schemas of outputs: no visitor of the page asks for them."""
 _ELSEWHERE = re.compile(
-    r"policylint/(?:(?:report|session|cli)/(?:export|upgrade)|session/live|sources/kubectl)(?:\.py$|/)"
-    r"|policylint/cli/(?:add_ignore|baseline|comment|completion|init|lsp|man|mcp|watching)\.py$"
+    r"policylint/(?:(?:report|session|cli)/(?:export|upgrade)|cli/(?:comment|man|mcp))(?:\.py$|/)"
     r"|\.(?:so|c)$|/__pycache__/"
 )
-"""Nor for some of their commands, clusters, tables, and plans of upgrades; the reader in C is for who builds it."""
+"""Nor for some of their commands, tables, and plans of upgrades; the reader in C is for the machine that builds it."""
 _LICENCES = re.compile(r"(?i)(^|/)(licen[sc]e|copying|notice|authors)[^/]*$")
 
 

@@ -103,7 +103,7 @@ def _explains(sides: Sides, weakened: Weakened, change: RequestChange) -> bool:
     if (
         change.change == "opened"
         and SEVERITIES.index(cause.severity) > SEVERITIES.index(change.severity)
-        and (change.named or any(not kept.stands for kept in change.kept))
+        and (change.named or (not cause.settings and any(not kept.stands for kept in change.kept)))
     ):
         return (
             False  # a demand that is gone, a new entry that names whom it lets in: more than words of the catalog say

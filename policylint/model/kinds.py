@@ -185,6 +185,7 @@ VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 INGRESS = ("networking.k8s.io", "Ingress")
 SETTLED = frozenset({"HTTPProxy", "Ingress", "VirtualServer"})
 """Kinds whose controllers have settings for all of them in ConfigMaps."""
+TLS_POLICY = (GATEWAY_GROUP, "BackendTLSPolicy")
 CLASSES = ((GATEWAY_GROUP, "GatewayClass"), ("networking.k8s.io", "IngressClass"))
 """Kinds of which whoever runs a controller deploys an object."""
 OPENSHIFT_ROUTE = ("route.openshift.io", "Route")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from policylint.model import (
-    GATEWAY_GROUP,
     Node,
     Resource,
     ResourceKey,
@@ -21,7 +20,7 @@ from policylint.model import (
     text,
     value_at,
 )
-from policylint.model.kinds import SERVICE
+from policylint.model.kinds import SERVICE, TLS_POLICY
 from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
@@ -29,8 +28,6 @@ from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.backends import is_delegation
 from policylint.topology.extensions import extensions_of
 from policylint.trace.result import Share
-
-TLS_POLICY = (GATEWAY_GROUP, "BackendTLSPolicy")
 
 
 class Tls(NamedTuple):

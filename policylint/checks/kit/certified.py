@@ -15,14 +15,13 @@ from policylint.documents import Pointer
 from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic.tls_ends import End, written
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
-from policylint.model.kinds import INGRESS, SERVICE
+from policylint.model.kinds import INGRESS, SERVICE, TLS_POLICY
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
 from policylint.topology.secret_data import contents
 from policylint.topology.workloads import pod_spec, workloads_selected
-from policylint.trace.backends import TLS_POLICY
 
 
 class Certified(NamedTuple):

@@ -34,7 +34,6 @@ from policylint.topology.secret_data import contents
 
 _GROUP = "gateway.nginx.org"
 _LOGIN = (_GROUP, "AuthenticationFilter")
-_TLS_POLICY = ("gateway.networking.k8s.io", "BackendTLSPolicy")
 _IN_CLEAR = "OIDC authentication requires an HTTPS listener"
 _FAMILIES = {"ipv4": "IPv6", "ipv6": "IPv4"}
 """The address family that a Service may not have, by the one of the proxy."""
@@ -284,7 +283,7 @@ def _session(policy: Resource | None) -> str:
 def _tls_policy(backend: BackendState, world: World) -> Resource | None:
     """Return the oldest TLS policy for a backend and its port (selectBackendTLSPolicyForService)."""
     section = "" if backend.section is None else backend.section.section
-    for policy in sorted(world.of_kind(*_TLS_POLICY), key=lambda policy: policy.age):
+    for policy in sorted(world.of_kind(*TLS_POLICY), key=lambda policy: policy.age):
         targets = map(mapping, sequence(policy.spec.get("targetRefs")))
         named = any(
             target.get("name") == backend.wanted.name and target.get("sectionName") in (None, section)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from policylint.catalog.operators import products
 from policylint.checks.kit.routing import served_services
-from policylint.checks.kit.tracing import tracer_of
 from policylint.model import (
     GATEWAY_GROUP,
     Finding,
@@ -28,7 +27,6 @@ from policylint.simulation import Simulation
 from policylint.topology import BackendState, GatewayState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import pod_spec
-from policylint.trace import Request
 
 RULE = "GWP314"
 _PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
@@ -157,6 +155,9 @@ def _answered(
     host = next((text(value_at(spec, (*at[:-1], "host"))) for spec in specs if value_at(spec, (*at[:-1], "host"))), "")
     if any(map(is_symbolic, (asked, host))) or any(each.holder.key != key for each in behind.listeners):
         return
+    from policylint.checks.kit.tracing import tracer_of
+    from policylint.trace import Request
+
     trace = tracer_of(simulation).trace(Request(host=host, path=asked, port=backend.port, gateway=spelled(key)))
     status = trace.outcome.status
     if trace.outcome.unknown or status is None or status < _ERRORS:

@@ -25,6 +25,7 @@ from policylint.model import (
     text,
     value_at,
 )
+from policylint.model.kinds import TLS_POLICY
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.topology import BackendState, RouteState, Topology

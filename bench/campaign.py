@@ -26,8 +26,11 @@ SECONDS = 10
 MEGABYTES = 500
 """Memory of a child beyond what it begins with."""
 PATIENCE = 12 * SECONDS
-"""Seconds without a new input after which a child is killed: it hangs where no Python code is run. An input that may
-take more CPU time has as much more of them: other processes have their share of the machine."""
+"""Seconds of its own CPU time without a new input after which a child is killed: it hangs where no Python code is run.
+An input that may take more CPU time has as much more of them."""
+IDLE = 20
+"""By how many times as many seconds of the clock it is killed in any case: it waits for something. Other processes have
+their share of the machine: beside tests of a higher priority a child had had less than a second in two minutes."""
 PACKAGE = f"{os.sep}policylint{os.sep}"
 
 
@@ -129,7 +132,7 @@ class Campaign:
     def _collected(self, child: int, read: int) -> list[dict[str, Any]]:
         """Return what a child says, and wait for its end; it is killed when it stands still."""
         os.set_blocking(read, False)
-        text, seen, since = b"", -1, time.monotonic()
+        text, seen, since, used = b"", -1, time.monotonic(), 0.0
         patience = PATIENCE * max(1, getattr(self.attempt, "seconds", SECONDS) / SECONDS)
         while True:
             try:
@@ -137,8 +140,9 @@ class Campaign:
             except BlockingIOError:
                 at: int = struct.unpack("q", self.counter[:8])[0]
                 if at != seen:
-                    seen, since = at, time.monotonic()
-                if time.monotonic() - since > patience:
+                    seen, since, used = at, time.monotonic(), _used(child)
+                waited = time.monotonic() - since
+                if waited > IDLE * patience or (waited > patience and _used(child) - used > patience):
                     os.kill(child, signal.SIGKILL)
                 time.sleep(0.02)
                 continue
@@ -209,6 +213,12 @@ def kind_of(error: BaseException) -> str:
 
 def _detail(error: BaseException) -> str:
     return "".join(traceback.format_exception(error, limit=-30))
+
+
+def _used(child: int) -> float:
+    """Return the seconds of CPU time that a child has had."""
+    fields = Path(f"/proc/{child}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _too_slow(*_: object) -> None:

@@ -206,7 +206,7 @@ class Run:
             more: lines of --verbose after those of what was read.
         """
         if coverage.cut_off:
-            say("this is not the whole: something was left out (GWP911 of `lint` says what)")
+            say("this is not the whole: something was left out (GWP911 of `lint` says where)")
         if self.verbose:
             for line in (*_coverage_in_words(coverage), *more):
                 say(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from policylint.checks.kit.locations import path
@@ -15,9 +15,10 @@ from policylint.model.kinds import SERVICE
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
+from policylint.network.rules import PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.simulation import Simulation
-from policylint.trace.network import Unheard, unheard
+from policylint.trace.network import Unheard, sent_by, unheard
 from policylint.trace.result import Share
 
 RULE = "GWP626"
@@ -39,7 +40,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     if not reading:
         return
     found: dict[tuple[ResourceKey, Pointer], list[tuple[ResourceKey, ResourceKey, Unheard]]] = defaultdict(list)
-    for each in chain(_of_gateways(simulation), _of_pods(simulation)):
+    for each in chain(_of_gateways(simulation), _of_pods(simulation, reading)):
         for hop in simulation.hops.to_backend(each.source, each.service.key, each.port):
             deaf = unheard(simulation, hop, each.service, each.port, each.own)
             if deaf is not None:
@@ -68,14 +69,14 @@ def _of_gateways(simulation: Simulation) -> Iterator[_Sent]:
             session = tls.of(Share(backend.wanted, backend.port, 1, 1.0, (), backend.section))
             if service is None or backend.role != "backend" or (session is not None and session.problem):
                 continue
-            own = "" if session is None else f"{session.by} has it sent by TLS"
+            own = sent_by(session)
             for plane in (
                 plane for gateway in sorted(gateways) for plane in simulation.hops.planes.get(gateway, ())[:1]
             ):
                 yield _Sent(plane.endpoint, service, backend.port, own)
 
 
-def _of_pods(simulation: Simulation) -> Iterator[_Sent]:
+def _of_pods(simulation: Simulation, reading: Iterable[tuple[int, PolicySpec, RuleSpec]]) -> Iterator[_Sent]:
     """Yield what pods that the rules let through may send to each other by a Service, where a mesh is."""
     network, hops = simulation.network, simulation.hops
     ends = network.universe.endpoints
@@ -83,9 +84,7 @@ def _of_pods(simulation: Simulation) -> Iterator[_Sent]:
     for service in simulation.world.of_kind(*SERVICE) if simulation.meshes.all else ():
         for number in hops.pods(service):
             behind[number].append(service)
-    for number, _, rule in rules(simulation) if behind else ():
-        if rule.calls is None or rule.reads != "wire":
-            continue
+    for number, _, rule in reading if behind else ():
         pairs = (
             (subject, peer) for subject, part in stretches(network, number, rule) for peer in numbers_of(part.sure)
         )

@@ -60,14 +60,13 @@ def _counterpart(lone: Simulation, others: Sequence[Simulation]) -> Simulation |
     Environments that no deployer declares come and go with how directories exclude each other: what the likest of the
     others has of its objects has stayed. One that is declared is gone with all that it had.
     """
-    world = lone.world
-    shared = {each.world.name: sum(key in each.world.resources for key in world.resources) for each in others}
-    likest = max(others, key=lambda each: shared[each.world.name], default=None)
-    if world.by_deployer or likest is None or 2 * shared[likest.world.name] < len(world.resources) or not shared:
+    own = lone.world.resources.keys()
+    likest = max(others, key=lambda each: len(own & each.world.resources.keys()), default=None)
+    if lone.world.by_deployer or likest is None or 2 * len(own & likest.world.resources.keys()) < len(own):
         return None
-    beside = likest.world.resources.keys() - world.resources.keys()
+    beside = likest.world.resources.keys() - own
     there = likest.world.setting_aside(beside, f"it is in environment {likest.world.name}")
-    there.name = world.name
+    there.name = lone.world.name
     return simulate(there, likest.catalog)
 
 

@@ -15,7 +15,7 @@ from policylint.documents import Pointer
 from policylint.doors.controllers import Classes, is_told, settings_of
 from policylint.doors.lowered import Opening
 from policylint.doors.named import entries, gone, meanings
-from policylint.doors.vendors import Vendor, vendors
+from policylint.doors.vendors import Vendor, unserved, vendors
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
@@ -60,6 +60,22 @@ def _served(world: World) -> Sequence[Served]:
     ingresses = world.of_kind(*INGRESS)
     classes = Classes(world) if ingresses else None
     return [Served(each, *classes.vendor(each, classes.name(each))) for each in ingresses if classes is not None]
+
+
+def server_of(world: World, ingress: ResourceKey) -> Vendor | None:
+    """Return the controller of an Ingress, None for what is none."""
+    return world.once(_servers).get(ingress)
+
+
+def _servers(world: World) -> Mapping[ResourceKey, Vendor]:
+    return {each.ingress.key: each.vendor for each in served(world)}
+
+
+def status_unserved(world: World, door: ResourceKey) -> int | None:
+    """Return the status of requests that an Ingress, VirtualService or the like sends to what is missing; None where
+    nobody wrote it down."""
+    vendor = server_of(world, door)
+    return unserved(*door[:2]) if vendor is None else vendor.unserved
 
 
 def astray(world: World) -> Iterator[DeadEnd]:

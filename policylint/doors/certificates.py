@@ -6,7 +6,8 @@ TLS certificate»; projectcontour/contour#5240.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
@@ -16,7 +17,7 @@ from policylint.implementations.generic.tls_ends import End, TlsEnd, written
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.model.kinds import INGRESS
 from policylint.model.words import listing
-from policylint.topology.certificates import MADE, Certificates
+from policylint.topology.certificates import MADE, Certificates, presumed
 from policylint.topology.grants import Grants
 from policylint.topology.hostnames import covers
 
@@ -28,8 +29,16 @@ _ROUTER = ("traefik.io", "IngressRoute")
 _VIRTUAL_HOST = TLS_ENDS[1]
 
 
-def ends(world: World) -> Iterator[End]:
-    """Yield where objects beside Gateway API end TLS with certificates of Secrets."""
+def ends(world: World) -> Sequence[End]:
+    """Return where objects beside Gateway API end TLS with certificates of Secrets."""
+    return world.once(_ends)
+
+
+def _ends(world: World) -> Sequence[End]:
+    return tuple(chain(_at_ingresses(world), _at_others(world)))
+
+
+def _at_ingresses(world: World) -> Iterator[End]:
     for ingress, vendor, _ in _served(world):
         blocks = [mapping(block) for block in sequence(ingress.spec.get("tls"))]
         rules = [text(mapping(rule).get("host")) for rule in sequence(ingress.spec.get("rules"))]
@@ -42,6 +51,9 @@ def ends(world: World) -> Iterator[End]:
             place: Pointer = ("spec", "tls", number, "secretName")
             end = _end(ingress, place, hosts, *shown)
             yield end._replace(certain=bool(vendor.name) and vendor.pools != "all" and not end.is_issued)
+
+
+def _at_others(world: World) -> Iterator[End]:
     for router in world.of_kind(*_ROUTER):
         if name := text(mapping(router.spec.get("tls")).get("secretName")):
             yield _end(router, ("spec", "tls", "secretName"), (), name)._replace(certain=False)
@@ -93,31 +105,33 @@ def taken(world: World, holders: Collection[ResourceKey], host: str) -> Iterator
     Args:
         holders: what the request comes in by, and the route that takes it.
     """
-    for end in world.once(_all_ends):
-        if end.holder.key not in holders or (end.hosts and not any(covers(name, host) for name in end.hosts)):
+    by_holder, known = world.once(_by_holder), world.once(_certificates)
+    for end in (end for holder in holders for end in by_holder.get(holder, ())):
+        if end.hosts and not any(covers(name, host) for name in end.hosts):
             continue
         name = text(value_at(end.holder.body, end.pointer))
         if not end.secrets and not is_symbolic(name):
             yield f"Secret {name} is taken to be there, where the proxies of {end.what} are: these were not seen"
-        known = world.once(_certificates)
-        if not any(known.resolve(secret, issued=end.is_issued).found for secret in end.secrets):
-            for secret in end.secrets:
-                if known.resolve(secret, issued=end.is_issued).missing:
-                    yield f"{secret} is taken to be there: nothing in the tree deploys it"
+        resolved = [(secret, known.resolve(secret, issued=end.is_issued)) for secret in end.secrets]
+        if not any(resolution.found for _, resolution in resolved):
+            yield from (presumed(secret) for secret, resolution in resolved if resolution.missing)
 
 
 def asking(world: World, route: ResourceKey, *, encrypted: bool) -> Iterator[str]:
     """Yield what is assumed of the Secrets by which an Ingress asks who calls, as nothing here deploys them."""
-    from policylint.doors.annotations import secrets_asked
+    from policylint.doors.annotations import secrets_asked, server_of
 
-    for ingress, vendor, _ in _served(world):
-        for secret in secrets_asked(ingress, vendor, encrypted=encrypted) if ingress.key == route else ():
-            if world.once(_certificates).resolve(secret, issued=False).missing:
-                yield f"{secret} is taken to be there: nothing in the tree deploys it"
+    ingress, vendor = world.get(route), server_of(world, route)
+    for secret in () if ingress is None or vendor is None else secrets_asked(ingress, vendor, encrypted=encrypted):
+        if world.once(_certificates).resolve(secret, issued=False).missing:
+            yield presumed(secret)
 
 
-def _all_ends(world: World) -> list[End]:
-    return list(ends(world))
+def _by_holder(world: World) -> Mapping[ResourceKey, Sequence[End]]:
+    found: dict[ResourceKey, list[End]] = {}
+    for end in ends(world):
+        found.setdefault(end.holder.key, []).append(end)
+    return found
 
 
 def _certificates(world: World) -> Certificates:

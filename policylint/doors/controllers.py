@@ -50,7 +50,7 @@ class Classes:
         controller = self.controller(name)
         known = self._installed.get(name) if not controller else None
         vendor = known[0] if known is not None else vendor_of(controller, name, ingress)
-        stated = controller or (text(vendor.arguments.get("otherwise")) if known is not None else "")
+        stated = controller or self.installed(name)
         if prefix := self._beginning.get((vendor.name, stated)):
             vendor = vendor.beginning(prefix)
         return vendor, bool(controller) or known is not None

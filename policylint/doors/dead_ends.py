@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.doors.annotations import astray, closed, ended, risky, served
+from policylint.doors.annotations import astray, closed, ended, risky, status_unserved
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
@@ -14,7 +14,7 @@ from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
-from policylint.doors.vendors import naming, objects_named, unserved
+from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import (
     GATEWAY_GROUP,
@@ -83,18 +83,13 @@ def _without_service(world: World) -> Iterator[DeadEnd]:
                         continue
                     told.add(key)
                     is_copy = mapping(value).get("mirror") is True
+                    status = status_unserved(world, resource.key) or "an error"
                     does = f"{'mirrors' if is_copy else 'sends'} requests to {key}, which is missing"
                     fix = f"name a {key.kind} that is there"
-                    then = COPIES if is_copy else f"these requests are answered with {_status(world, resource)}"
+                    then = COPIES if is_copy else f"these requests are answered with {status}"
                     place = (*pointer, "name") if isinstance(value, dict) else pointer
                     severity: Severity = "warning" if is_copy else "error"
                     yield DeadEnd(resource, place, does, fix, (key,), then=then, severity=severity)
-
-
-def _status(world: World, door: Resource) -> str:
-    if door.key[:2] != INGRESS:
-        return str(unserved("", "", door) or "an error")
-    return next((str(vendor.unserved or "an error") for each, vendor, _ in served(world) if each is door), "an error")
 
 
 def without_object(world: World) -> Iterator[DeadEnd]:

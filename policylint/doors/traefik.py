@@ -47,7 +47,8 @@ Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...
 def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the entry points of Traefik, where there are IngressRoutes: of each class those of a Traefik of its own."""
     yield from _of_connections(world, backends)
-    crossing, classes = _allows_crossing(world), _by_class(world)
+    classes = _by_class(world)
+    crossing = _allows_crossing(world) if classes else None
     for name, routes in classes.items():
         holder = made_of(routes[0], {}, {}, _DOOR._replace(name=_called(name, classes)))
         hosts = Hosts(_written(routes))

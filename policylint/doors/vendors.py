@@ -287,19 +287,12 @@ def stream_kinds() -> list[tuple[str, str]]:
     return [(group, name) for group, _, name in written]
 
 
+def unserved(group: str, kind: str) -> int | None:
+    """Return the status of requests that objects of a kind send to what is missing; None where nobody wrote it down."""
+    return integer(mapping(_content().get("unserved")).get(f"{group}/{kind}"))
+
+
 @lru_cache(maxsize=1)
-def unserved(controller: str, class_name: str, route: Resource) -> int | None:
-    """Return the status of requests of a door whose backends are missing; None where nobody wrote it down.
-
-    Args:
-        controller: of the IngressClass, "" where that was not seen.
-        route: what sends them there: an Ingress, a VirtualService, an IngressRoute.
-    """
-    if route.key[:2] == INGRESS:
-        return vendor_of(controller, class_name, route).unserved
-    return integer(mapping(_content().get("unserved")).get("/".join(route.key[:2])))
-
-
 def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
     """Return kinds whose objects name Services, where they do so, and whether by addresses."""
     entries = map(mapping, sequence(_content().get("names")))

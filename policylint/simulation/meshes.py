@@ -31,11 +31,11 @@ class Meshes:
     """The meshes of an environment.
 
     Attributes:
-        all: those that workloads may be in, by name; `groups` has each with its effective policies.
+        all: those that workloads may be in, by name.
     """
 
     def __init__(self, world: World, catalog: Catalog, topology: Topology, groups: Sequence[Group] = ()) -> None:
-        self._world, self._catalog, self._topology = world, catalog, topology
+        self._world, self._catalog, self._topology, self._groups = world, catalog, topology, groups
         enrolling = catalog.enrolling()
         kinds = (catalog.get(group, name) for group, name in world.kinds())
         names = {kind.implementation for kind in kinds if kind is not None}.intersection(enrolling.values())
@@ -43,8 +43,12 @@ class Meshes:
             shown = chain(map("/".join, world.kinds()), _enrolments(world))
             names.update(enrolling[name] for name in shown if name in enrolling)
         self.all = [self._behaviour(name) for name in sorted(names)]
-        self.groups = [
-            (mesh, [group for group in groups if group.kind.implementation == mesh.name]) for mesh in self.all
+
+    @cached_property
+    def groups(self) -> list[tuple[Implementation, list[Group]]]:
+        """The meshes, each with its effective policies."""
+        return [
+            (mesh, [group for group in self._groups if group.kind.implementation == mesh.name]) for mesh in self.all
         ]
 
     @cached_property

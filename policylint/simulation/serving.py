@@ -28,6 +28,7 @@ from policylint.topology import (
     whole,
 )
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.certificates import presumed
 from policylint.topology.hostnames import EVERY, specificity, wildcards_above
 from policylint.topology.state import rejection
 from policylint.topology.status import is_passthrough, tls_of
@@ -194,7 +195,7 @@ def assumed(listener: ListenerState) -> list[str]:
     return [
         f"{reference.message}: it is taken for a stand-in"
         if reference.resolution.found and reference.message
-        else f"{reference.wanted} is taken to be there: nothing in the tree deploys it"
+        else presumed(reference.wanted)
         for reference in kept
     ]
 

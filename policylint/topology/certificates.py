@@ -108,6 +108,11 @@ class Certificates:
         return resolution
 
 
+def presumed(wanted: ResourceKey) -> str:
+    """Return what is assumed of a Secret that a listener or door needs to respond, where nobody deploys it here."""
+    return f"{wanted} is taken to be there: nothing in the tree deploys it"
+
+
 def is_issued(holder: Resource, listener: Pointer) -> bool:
     """Return whether cert-manager makes the Secrets that a listener names: it takes the names from the hostname.
 

@@ -180,15 +180,6 @@ class Responder:
                 by_rule.setdefault(backend.rule, []).append(backend)
         return by_rule
 
-    def _unserved(self, gateway: ResourceKey | None, route: Resource) -> int | None:
-        """Return the status of requests that no backend of a rule can take, None where it is not known."""
-        state = None if gateway is None or not is_door(gateway) else self._topology.gateway(gateway)
-        if state is None:
-            return 500
-        from policylint.doors.vendors import unserved
-
-        return unserved(state.controller, state.gateway.key.name, route)
-
     def _backends(
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
     ) -> Trace:
@@ -201,7 +192,11 @@ class Responder:
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
             return _ended(trace, message, Outcome(unknown=True, reason=reason))
-        outcome = outcome_of(backend_shares, status=self._unserved(trace.gateway, candidate.route))
+        outcome = outcome_of(backend_shares)
+        if at_door and not outcome.backends:
+            from policylint.doors.annotations import status_unserved
+
+            outcome = outcome._replace(status=status_unserved(self._world, candidate.route.key))
         trace = _ended(trace, message, outcome)._replace(mirrors=_mirrors(state, message))
         if not outcome.backends:
             return trace._replace(response=shown(message.response_headers))
@@ -419,8 +414,8 @@ def generator_of(route: Resource) -> str:
     return f"{kind} {namespace}/{text(metadata.get('name'))}"
 
 
-def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False, status: int | None = 500) -> Outcome:
-    """Return the outcome of a rule with these backends: a status if none of them works (a stream is refused)."""
+def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False) -> Outcome:
+    """Return the outcome of a rule with these backends: 500 if none of them works (a stream is refused)."""
     working = [share for share in backend_shares if not share.problem and share.share]
     if working:
         return Outcome(tuple(backend_shares))
@@ -430,4 +425,4 @@ def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False, status:
         reason = next(share.problem for share in backend_shares if share.problem)
     else:
         reason = "all its backends have weight 0"
-    return Outcome(tuple(backend_shares), None if stream else status, refused=stream, reason=reason)
+    return Outcome(tuple(backend_shares), None if stream else 500, refused=stream, reason=reason)

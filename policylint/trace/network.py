@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hop, Hops, Way
     from policylint.network.rules import Direction, PolicySpec, RuleSpec
-    from policylint.trace.backends import BackendTls
+    from policylint.trace.backends import BackendTls, Tls
 
 
 class Unheard(NamedTuple):
@@ -120,9 +120,14 @@ def _own_tls(tls: BackendTls, trace: Trace, share: Share) -> str:
     if trace.listener is not None and is_passthrough(trace.listener):
         return f"{trace.listener.node} passes TLS on"
     if (session := tls.of(share)) is not None:
-        return f"{session.by} has it sent by TLS"
+        return sent_by(session)
     setting = next((each for each in trace.policies if "backendTLS" in each.spec), None)
     return "" if setting is None else f"{setting.group.effective.sources[0]} has it sent by TLS"
+
+
+def sent_by(session: Tls | None) -> str:
+    """Return why a proxy sends requests to pods in TLS, "" where no session is made."""
+    return "" if session is None else f"{session.by} has it sent by TLS"
 
 
 def unheard(simulation: Simulation, hop: Hop, service: Resource | None, port: int | None, own: str) -> Unheard | None:

@@ -100,14 +100,13 @@ def _explains(sides: Sides, weakened: Weakened, change: RequestChange) -> bool:
     names = {name.partition(".")[0] for name in change.settings}
     names |= {name.removeprefix("spec.").partition(".")[0] for each in change.kept for name in each.names}
     cause = weakened.cause
+    # A demand that is gone, and a new entry that names whom it lets in, are more than words of the catalog say.
     if (
         change.change == "opened"
         and SEVERITIES.index(cause.severity) > SEVERITIES.index(change.severity)
         and (change.named or (not cause.settings and any(not kept.stands for kept in change.kept)))
     ):
-        return (
-            False  # a demand that is gone, a new entry that names whom it lets in: more than words of the catalog say
-        )
+        return False
     owners = {after(who.policy) for each in change.kept for who in each.owners} | {who.policy for who in change.by}
     if not owners.intersection(map(after, (*cause.owners, *cause.winners))):
         return False

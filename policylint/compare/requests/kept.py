@@ -177,8 +177,8 @@ def _asks_instead(sides: Sides, name: str, before: RequestAnswer, after: Request
     """Return whether a setting that turned everybody away, as it could not do its work, asks now, or something new does
     in its place: who gets in has proved who they are, which is what was meant."""
     was = {(asker.setting, _after(sides, asker.policy)) for asked in before.asked.values() for asker in asked.demands}
-    asks = [asker for asked in after.asked.values() for asker in asked.demands if asker.must]
-    return any((each.setting, each.policy) not in was or each.setting.partition(".")[0] == name for each in asks)
+    now = [asker for asked in after.asked.values() for asker in asked.demands if asker.must]
+    return any((each.setting, each.policy) not in was or each.setting.partition(".")[0] == name for each in now)
 
 
 def _cut_off(sides: Sides, before: RequestAnswer, after: RequestAnswer | None) -> Iterator[Kept]:

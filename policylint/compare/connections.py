@@ -209,6 +209,7 @@ def _pairs(both: Both, environment: str) -> Iterator[ConnectionChange]:
     for each in differences(both):
         joined.setdefault((each.sources, each.was, each.now), []).append(each)
     universe = both.after.universe
+    several = universe.several | both.before.universe.several
     from policylint.network.connections import apart
 
     for (source, was, now), listed in joined.items():
@@ -220,7 +221,7 @@ def _pairs(both: Both, environment: str) -> Iterator[ConnectionChange]:
         assert gained or lost
         is_carried = any(each.carried for each in listed)
         by = tuple(sorted(set(responsible(both, source, target, all_=is_carried))))
-        for senders, receivers in apart(source, target):
+        for senders, receivers in apart(source, target, several):
             yield ConnectionChange(
                 environment,
                 tuple(names_of(both, senders)),

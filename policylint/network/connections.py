@@ -14,7 +14,7 @@ from policylint.network.walk import Column, Row
 
 
 class Connection(NamedTuple):
-    """Every source with every target, on some ports; no end with itself.
+    """Every source with every target, on some ports; an end with itself where it stands for several pods.
 
     Args:
         sources, targets: sets of ends.
@@ -42,7 +42,7 @@ def connections(network: Network) -> list[Connection]:
     found = [
         Connection(without_self[0], without_self[1], ports, certain)
         for (sources, ports, certain), targets in joined.items()
-        for without_self in apart(sources, targets)
+        for without_self in apart(sources, targets, network.universe.several)
     ]
     return sorted(found)
 
@@ -116,12 +116,12 @@ def _meet(first: int, second: int) -> int:
     return first if both == first else both
 
 
-def apart(sources: int, targets: int) -> Iterator[tuple[int, int]]:
-    """Yield products that together are `sources` x `targets` without any end to itself.
+def apart(sources: int, targets: int, several: int) -> Iterator[tuple[int, int]]:
+    """Yield products that together are `sources` x `targets` without any end to itself, but for those of several pods.
 
     What stands on both sides is halved by each bit of its position: two products per bit instead of one per end.
     """
-    shared = sources & targets
+    shared = sources & targets & ~several
     if not shared:
         yield sources, targets
         return

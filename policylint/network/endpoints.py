@@ -69,6 +69,14 @@ class Endpoint(NamedTuple):
         return self.role in POD_ROLES
 
     @property
+    def several(self) -> bool:
+        """Whether it stands for more than one pod for certain, so that there are connections among them."""
+        if self.role != "workload" or self.resource is None:
+            return self.role == "pods"
+        kind, replicas = self.resource.key.kind, self.resource.spec.get("replicas")
+        return kind == "DaemonSet" or (type(replicas) is int and replicas > 1)
+
+    @property
     def listed(self) -> frozenset[tuple[str, int]]:
         """The numbers of its container ports, with protocols: documentation, which no engine enforces."""
         if self.resource is None:

@@ -59,7 +59,7 @@ class Universe:
         self.names = frozenset(names)
         members: dict[str, list[int]] = {}
         inhabited = set()
-        of_role: dict[str, list[int]] = {"host": [], "identity": [], "open": [], "alternative": []}
+        of_role: dict[str, list[int]] = {"host": [], "identity": [], "open": [], "alternative": [], "several": []}
         for number, endpoint in enumerate(endpoints):
             role = endpoint.role
             if role in POD_ROLES:
@@ -74,7 +74,9 @@ class Universe:
                 of_role["open"].append(number)
             if endpoint.alternative:
                 of_role["alternative"].append(number)
-        self._host, self._identities, self.open, hidden = map(bits_of, of_role.values())
+            if endpoint.several:
+                of_role["several"].append(number)
+        self._host, self._identities, self.open, hidden, self.several = map(bits_of, of_role.values())
         self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
         self.everything = self.shown | hidden | self._nodes | self._api_server
         if any(policy.key[:2] in WITH_ACCOUNTS for policy in policies):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from policylint.catalog.kinds import load_catalog
 from policylint.compare import pair_sides
 from policylint.compare.connections import ConnectionChange, connection_changes, isolation_removed
 from policylint.compare.pairing import Sides
+from policylint.network.connections import connections
 from policylint.simulation import simulate
 from tests.network.test_semantics import CLIENT, pod, policy
-from tests.network.worlds import random_world, world
+from tests.network.worlds import manifest, random_world, world
 
 MIRRORED = {"opened": "closed", "closed": "opened"}
 
@@ -71,3 +74,39 @@ def test_random_worlds_mirror_and_differ_from_themselves_in_nothing() -> None:
         there = pairs(connection_changes(sides(before, kept)))
         back = pairs(connection_changes(sides(kept, before)))
         assert {(source, target, after_, before_) for source, target, before_, after_ in there} == back
+
+
+def _members(kind: str, **spec: Any) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main"}]}}
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    return manifest(version, kind, "web", "shop", spec={"template": template, **spec})
+
+
+@pytest.mark.parametrize(
+    ("workload", "several"),
+    [
+        (_members("StatefulSet", replicas=3), True),
+        (_members("Deployment", replicas=2), True),
+        (_members("ReplicaSet", replicas=2), True),
+        (_members("DaemonSet"), True),
+        (_members("StatefulSet", replicas=1), False),
+        (_members("Deployment"), False),
+        (_members("Deployment", replicas="2"), False),
+        (_members("Job"), False),
+        (pod("web"), False),
+    ],
+    ids=lambda given: given["kind"] + str(given["spec"].get("replicas", "")) if isinstance(given, dict) else "",
+)
+def test_a_policy_may_keep_the_pods_of_one_workload_from_each_other(workload: dict[str, Any], several: bool) -> None:
+    web = {"matchLabels": {"app": "web"}}
+    among = policy(podSelector=web, ingress=[{"from": [{"podSelector": web}]}])
+    none = policy(podSelector=web, ingress=[])
+    cut = connection_changes(sides([workload, among], [workload, none]))
+    name = f"{workload['kind']} shop/web"
+    assert pairs(cut) == ({(name, name, "all", "none")} if several else set())
+    assert {change.change for change in connection_changes(sides([workload, none], [workload, among]))} == (
+        {"opened"} if several else set()
+    )
+    listed = connections(simulate(world([workload, among]), load_catalog()).network)
+    itself = [row for row in listed if row.sources & row.targets]
+    assert bool(itself) is several

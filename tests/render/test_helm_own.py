@@ -156,7 +156,6 @@ def test_charts_that_cannot_be_installed(about: str) -> None:
         ("{{ randAlpha 3 }}", {}),
         ("{{ now }}", {}),
         ("{{ keys .Values | first }}", {"values.yaml": "a: 1\nb: 2\n"}),
-        ("a: b", {"charts/x.tgz": "packed"}),
         ("{{ .Capabilities.APIVersions.Has \"policy/v1beta1\" }}", {}),
         ("{{ define \"a\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" . }}", {}),
     ],

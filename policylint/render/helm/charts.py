@@ -213,9 +213,12 @@ class Charts:
 
     def _template(self, path: str) -> Template:
         if path not in self._templates:
-            data = self._tree.read(path) or b""
-            lines = data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
-            self._templates[path] = Template(self._tree.shown(path), lines)
+            file, data = path, self._tree.read(path)
+            while data is None and "charts/" in file:  # of a chart that is packed, or comes from elsewhere in the tree
+                file = f"{file.rpartition('charts/')[0]}Chart.yaml"
+                data = b"" if self._tree.read(file) is not None else None
+            lines = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+            self._templates[path] = Template(self._tree.shown(file), lines)
         return self._templates[path]
 
 

@@ -24,6 +24,7 @@ from policylint.render.go_template.parsing import TemplateError
 from policylint.render.go_template.printing import NO_VALUE, UncertainError, as_json, as_yaml
 from policylint.render.go_template.running import FUNCTIONS, Engine, of_json
 from policylint.render.go_template.semver import SemverError, compared
+from policylint.render.helm.packed import Room, unpacked
 from policylint.render.helm.program import API_VERSIONS, MAX_OUTPUT, HelmError, LeftTemplate, Rendered
 from policylint.render.journal import WITHOUT_HELM
 
@@ -44,6 +45,8 @@ _PRINTS: Final = Pattern(
 )
 """What may print whole objects, or a kind that is no word."""
 _MAX_CHARTS: Final = 50
+_LEFT: Final = ("_", ".")
+"""With which the names of charts begin that helm does not load."""
 
 
 class _Source(NamedTuple):
@@ -117,7 +120,7 @@ def _printed(
 ) -> Iterator[str]:
     start = f"{chart}/" if chart else ""
     own = {path[len(start) :]: data for path, data in files.items() if path.startswith(start)}
-    root = _loaded(own, [0])
+    root = _loaded(own, [0], Room())
     if root.about.get("type") == "library":
         raise HelmError("library charts are not installable")
     given: dict[str, Any] = {}
@@ -188,8 +191,8 @@ def _manifests(path: str, made: str) -> Iterator[str]:
             yield f"---\n# Source: {path}\n{part.strip()}\n"
 
 
-def _loaded(files: Mapping[str, bytes], count: list[int]) -> _Chart:
-    """Return the chart that some files are."""
+def _loaded(files: Mapping[str, bytes], count: list[int], room: Room) -> _Chart:
+    """Return the chart that some files are, and what is packed in them."""
     count[0] += 1
     if count[0] > _MAX_CHARTS:
         raise HelmError("too many charts in it")
@@ -214,14 +217,14 @@ def _loaded(files: Mapping[str, bytes], count: list[int]) -> _Chart:
             templates[path] = data.decode("utf-8", "replace").removeprefix("\ufeff")
         elif first == "charts" and "/" in rest:
             inner.setdefault(rest.partition("/")[0], {})[rest.partition("/")[2]] = data
-        elif first == "charts" and rest.endswith(".tgz"):
-            raise UncertainError(f"{path} is packed")
+        elif first == "charts" and rest.endswith(".tgz") and not rest.startswith(_LEFT):
+            inner[rest] = unpacked(data, path, room)
         else:
             others[path] = data
     charts = [
-        _loaded(below, count)
+        _loaded(below, count, room)
         for name, below in sorted(inner.items())
-        if not name.startswith(("_", ".")) and "Chart.yaml" in below
+        if not name.startswith(_LEFT) and "Chart.yaml" in below
     ]
     known = {chart.name for chart in charts}
     for dependency in map(mapping, sequence(about.get("dependencies"))):

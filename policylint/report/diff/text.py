@@ -105,7 +105,8 @@ class _DiffText:
                 yield from self._renamed(environment)
         elif len(environments) > len(changed):
             same = [environment.name for environment in environments if environment not in changed]
-            yield f"{', '.join(map(one_line, same))}: {nothing_changes(report._replace(files_differ=0))}"
+            quiet = leading(list(map(one_line, same)), MOST_NAMES)
+            yield f"{quiet}: {nothing_changes(report._replace(files_differ=0))}"
             yield ""
         findings = list(self._findings())
         findings += self._silenced()

@@ -86,7 +86,7 @@ def ambiguous(simulation: Simulation, names: Names) -> Iterator[Entry]:
     network = simulation.network
     rows = []
     for overlap in network.statuses.overlaps:
-        for subjects, peers in apart(overlap.subjects, overlap.peers):
+        for subjects, peers in apart(overlap.subjects, overlap.peers, network.universe.several):
             ways = (subjects, peers) if overlap.direction == "egress" else (peers, subjects)
             source, target = (ends(network, way, names) for way in ways)
             if source and target:

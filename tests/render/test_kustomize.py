@@ -301,6 +301,27 @@ def test_a_patch_for_one_object_that_is_not_there_is_noted(tmp_path: Path, targe
 
 
 @pytest.mark.parametrize(
+    ("version", "kind"),
+    [
+        ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        ("v1", "PersistentVolume"),
+    ],
+)
+@pytest.mark.parametrize("moved", ["", "namespace: moved\n"])
+def test_an_object_of_no_namespace_is_in_none_whatever_it_states(
+    tmp_path: Path, version: str, kind: str, moved: str
+) -> None:
+    """kustomize, `ResId.EffectiveNamespace`."""
+    patch = f"patches:\n- target: {{kind: {kind}, name: a, namespace: shop}}\n  patch: '[{{op: remove, path: /x}}]'\n"
+    body = f"{{apiVersion: {version}, kind: {kind}, metadata: {{name: a, namespace: shop}}}}\n"
+    files = {"kustomization.yaml": f"{moved}resources: [a.yaml]\n{patch}", "a.yaml": body}
+    (note,) = kustomizer(tmp_path, files).build(str(tmp_path)).journal.notes
+    assert note.message.endswith("its target has namespace shop, and the object no namespace")
+
+
+@pytest.mark.parametrize(
     ("kind", "own", "noted"),
     [
         ("Service", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n", ["GWP915"]),

@@ -201,14 +201,18 @@ def _note_missed(target: dict[str, Any], entry: Provenance, targets: Targets, jo
         others = {name: value for name, value in target.items() if name not in fields}
         near = targets.selected(others) if any(map(target.get, fields)) and others.get("kind", fields) else []
         if near:
-            is_of = {"namespace": near[0][1].namespace or "no namespace"}
-            pairs = [(field, is_of.get(field) or getattr(near[0][1], field)) for field in fields if target.get(field)]
-            wrong = [(field, found) for field, found in pairs if target[field] != found]
+            found = near[0][1]
+            # Of a kind without namespaces kustomize does not take the one that the object states for its own.
+            home = found.namespace if effective_namespace(found, found.namespace) else ""
+            is_of = {"namespace": home or "no namespace"}
+            pairs = [(field, is_of.get(field) or getattr(found, field)) for field in fields if target.get(field)]
+            wrong = [(field, value) for field, value in pairs if target[field] != value]
             message = f"this patch for {words} changes nothing: its target has"
             message += f" {listing([f'{field} {target[field]}' for field, _ in wrong])}, and the object"
             place = entry.at("target", wrong[0][0])
-            found = listing([found for _, found in wrong])
-            journal.note(f"{message} {found}", place, code=NEARLY, rule=NOTHING_SELECTED)
+            journal.note(
+                f"{message} {listing([value for _, value in wrong])}", place, code=NEARLY, rule=NOTHING_SELECTED
+            )
             return
     message = f"this patch changes nothing: the kustomization holds no {words}"
     journal.note(message, entry.at("target", "name"), code="target-absent", rule=NOTHING_SELECTED)

@@ -572,8 +572,16 @@ def missing_files(root: Path, size: int) -> list[str]:
     )
 
 
+def booleans_and_words(root: Path, size: int) -> list[str]:
+    """An object of booleans, some of which kustomize takes for texts, in a file that a kustomization deploys."""
+    switches = "".join(f"    - {'on' if number % 4 == 0 else 'true'}\n" for number in range(4 * size))
+    head = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata:\n  name: kept\nspec:\n  switches:\n"
+    return lint(root, {"kustomization.yaml": "resources: [k.yaml]\n", "k.yaml": f"{head}{switches}---\n{routes(1)}"})
+
+
 SHAPES = (
     many_documents,
+    booleans_and_words,
     wide_overlays,
     rival_overlays,
     chain_of_bases,

@@ -6,7 +6,7 @@ by their matches and backends instead (docs/design/interfaces.md §2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby, product
 from typing import Any
 
@@ -34,7 +34,7 @@ class Pairing:
         added, removed: identities that only one side has, renames left out.
     """
 
-    __slots__ = ("_after", "_before", "_sections", "added", "back", "removed", "renamed")
+    __slots__ = ("_after", "_before", "_edited", "_sections", "added", "back", "removed", "renamed")
 
     def __init__(self, before: Simulation, after: Simulation) -> None:
         self._before = before
@@ -47,6 +47,7 @@ class Pairing:
         self.removed = frozenset(resource.key for resource in departed) - self.renamed.keys()
         self.added = frozenset(resource.key for resource in arrived) - self.back.keys()
         self._sections: dict[ResourceKey, Mapping[str, str | None]] = {}
+        self._edited: dict[tuple[str, str], list[tuple[Resource, Resource]]] = {}
 
     @property
     def new(self) -> frozenset[ResourceKey]:
@@ -111,6 +112,19 @@ class Pairing:
             paired = self._sections[key] = self._paired_sections(key, self.key(key))
         return paired
 
+    def edited(self, group: str, kind: str) -> list[tuple[Resource, Resource]]:
+        """Return the objects of a kind that both sides have and that say something else, as they were and are."""
+        found = self._edited.get((group, kind))
+        if found is None:
+            found = []
+            for old in self._before.world.of_kind(group, kind):
+                new = self._after.world.get(self.key(old.key))
+                # What is rendered is made anew where anything beside it changes.
+                if new is not None and new.body is not old.body and encoded(new.body) != encoded(old.body):
+                    found.append((old, new))
+            self._edited[group, kind] = found
+        return found
+
     def path(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
         """Return a path of before as it is after."""
         return tuple(map(self.node, nodes))
@@ -133,12 +147,9 @@ class Sides(NamedTuple):
     after: Simulation
     pairing: Pairing
 
-    def edited(self, group: str, kind: str) -> Iterator[tuple[Resource, Resource]]:
-        """Yield the objects of a kind that both sides have and that were written anew, as they were and as they are."""
-        for old in self.before.world.of_kind(group, kind):
-            new = self.after.world.get(self.pairing.key(old.key))
-            if new is not None and new.body is not old.body:
-                yield old, new
+    def edited(self, group: str, kind: str) -> list[tuple[Resource, Resource]]:
+        """Return the objects of a kind that both sides have and that say something else, as they were and are."""
+        return self.pairing.edited(group, kind)
 
 
 def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:

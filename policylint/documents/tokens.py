@@ -5,6 +5,7 @@ libyaml reads the text again, when a rule needs to know about quotes or an edit 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from policylint.documents.chunks import line_breaks, split
@@ -46,6 +47,30 @@ def token_at(text: str, line: int, column: int, *, collection: bool = False) -> 
                 start, end = token.start, token.end
                 return token._replace(start=(start[0] + chunk.line, start[1]), end=(end[0] + chunk.line, end[1]))
     return None
+
+
+def plain_scalars(text: str, words: Collection[str]) -> dict[tuple[int, int], str]:
+    """Return where a text has some words without quotes, as values or keys: line and column (1-based), and the word.
+
+    It is read once, however many there are; what follows an error in it is not.
+    """
+    events = binding()
+    data = text.encode("utf-8", "replace")
+    found: dict[tuple[int, int], str] = {}
+    for chunk in split(data):
+        parser = events.parser(data[chunk.start : chunk.end])
+        try:
+            while True:
+                event = parser.get_event()
+                kind = event.__class__
+                if kind is events.stream_end:
+                    break
+                if kind is events.scalar and not event.style and event.value in words:
+                    line, column = _mark(event.start_mark)
+                    found.setdefault((chunk.line + line + 1, column + 1), event.value)
+        except events.error:
+            continue
+    return found
 
 
 def _in_chunk(part: bytes, position: tuple[int, int], collection: bool) -> Token | None:

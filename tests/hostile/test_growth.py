@@ -55,7 +55,7 @@ def calls(shape: Shape, folder: Path, size: int) -> int:
         *("suppression-comments", "configured-ignores", "configured-patterns"),
         *("kgateway-one-target", "policies-without-backends", "explain-gateway", "traces", "diff-findings"),
         *("policies-on-one-gateway", "reach-gateways", "argo-applications", "replacements"),
-        *("server-names", "network-policies"),
+        *("server-names", "network-policies", "booleans-and-words"),
     ],
 )
 def test_the_work_grows_with_the_input(name: str, shapes: dict[str, Shape], tmp_path: Path) -> None:

@@ -11,26 +11,32 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from policylint.documents import Document, Pointer
-from policylint.documents.tokens import token_at
+from policylint.documents.tokens import plain_scalars
 from policylint.load.facts import WORDS
 from policylint.load.objects import is_kustomization_file, joined
 from policylint.load.reading import Loaded
 from policylint.model import Resource, mapping
 from policylint.model import texts as texts_of
+from policylint.patterns import Pattern
 from policylint.render.provenance import Manifest, manifests_of
 from policylint.render.tree import Tree
 from policylint.sources import SourceError
+
+_BOOLEAN = Pattern(r"(?:true|True|TRUE|false|False|FALSE)(?![\w.-])")
+"""What every reader takes for a boolean, at its start."""
+_ODD_BREAK = Pattern(r"\r(?!\n)|[\x85\u2028\u2029]")
+"""What ends a line of YAML beside `\\n`."""
 
 
 def as_read(documents: Sequence[Document], path: str, tree: Tree) -> list[Manifest]:
     """Return the objects of a file, in which what kustomize takes for text is text."""
     manifests = manifests_of(documents)
     has_words = bool(documents) and documents[0].file in tree.with_words
-    text = (tree.read(path) or b"").decode("utf-8", "replace") if has_words else ""
+    words = _Words((tree.read(path) or b"").decode("utf-8", "replace")) if has_words else None
     for manifest in manifests:
         document = manifest.origin.document
-        if text and isinstance(document, Document):
-            manifest.body = _with_words(manifest.body, manifest.origin.pointer, document, text)
+        if words is not None and isinstance(document, Document):
+            manifest.body = _with_words(manifest.body, manifest.origin.pointer, document, words)
         manifest.body = _with_texts(manifest.body)
     return manifests
 
@@ -41,16 +47,16 @@ def as_listed(resources: Sequence[Resource], documents: Sequence[Document], load
     listed = _listed(documents) if loaded.places else set()
     if not listed:
         return list(resources)
-    texts: dict[str, str] = {}
+    words: dict[str, _Words] = {}
     found = []
     for resource in resources:
         body, file = resource.body, resource.document.file
         if file in listed and resource.sources is None:
             document = resource.document
             if file in loaded.with_words and isinstance(document, Document):
-                if file not in texts:
-                    texts[file] = _text_of(file, loaded)
-                body = _with_words(body, resource.root, document, texts[file])
+                if file not in words:
+                    words[file] = _Words(_text_of(file, loaded))
+                body = _with_words(body, resource.root, document, words[file])
             body = _with_texts(body)
         found.append(resource if body is resource.body else resource.replaced(body=body))
     return found
@@ -90,16 +96,33 @@ def _as_text(value: Any) -> Any:
     return str(value).lower() if isinstance(value, (bool, int, float)) else value
 
 
-def _with_words(body: dict[str, Any], root: Pointer, document: Document, text: str) -> dict[str, Any]:
+class _Words:
+    """The words of `WORDS` in a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [] if _ODD_BREAK.search(text) else text.split("\n")
+        self._found: dict[tuple[int, int], str] | None = None
+
+    def at(self, line: int, column: int) -> str | None:
+        """Return the word that stands at a position (1-based); None where something else does."""
+        if line <= len(self._lines) and _BOOLEAN.match(self._lines[line - 1], column - 1):
+            return None
+        if self._found is None:
+            self._found = plain_scalars(self._text, WORDS)
+        return self._found.get((line, column))
+
+
+def _with_words(body: dict[str, Any], root: Pointer, document: Document, words: _Words) -> dict[str, Any]:
     """Return an object with the words that are texts, each where a boolean is by the rules of the API server."""
     changed = body
     for pointer in [*_booleans(body, root)][::-1]:  # the keys of what is within others last
         is_key = pointer[-1] is None
         place = pointer[:-1] if is_key else pointer
-        token = token_at(text, *_at(document, place, is_key=is_key))
-        if token is not None and token.form == "scalar" and not token.style and token.value in WORDS:
+        word = words.at(*_at(document, place, is_key=is_key))
+        if word is not None:
             steps = place[len(root) :]
-            changed = _renamed(changed, steps, token.value) if is_key else _put(changed, steps, token.value)
+            changed = _renamed(changed, steps, word) if is_key else _put(changed, steps, word)
     return changed
 
 

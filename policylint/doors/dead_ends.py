@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.catalog.content import places
-from policylint.doors.annotations import astray, closed, ended, risky, status_unserved
+from policylint.documents import Pointer
+from policylint.doors.annotations import astray, closed, ended, risky, served
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
@@ -14,7 +15,7 @@ from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
-from policylint.doors.vendors import naming, objects_named
+from policylint.doors.vendors import naming, objects_named, without_backends
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import (
     GATEWAY_GROUP,
@@ -39,7 +40,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     """Yield where objects that are doors by themselves lead to nothing."""
     yield from invalid(world)
     yield from unrouted(world)
-    yield from _without_service(world)
+    yield from without_service(world)
     yield from without_object(world)
     yield from astray(world)
     yield from contended(world)
@@ -70,26 +71,44 @@ def _of_two_classes(world: World) -> Iterator[DeadEnd]:
             yield DeadEnd(ingress, ("metadata", "annotations", _CLASS), does, "leave the annotation out", then=then)
 
 
-def _without_service(world: World) -> Iterator[DeadEnd]:
+def without_service(world: World) -> Iterator[DeadEnd]:
+    """Yield what sends requests, or copies of them, to a Service that is missing, or to an object in its place."""
+    told: set[tuple[ResourceKey, ResourceKey]] = set()
+    for resource, pointer, value, key in services_named(world):
+        if (resource.key, key) in told or not world.resolve(key).missing or world.elsewhere(key):
+            continue
+        if key.kind == "Service" and _is_of_a_gateway(key, world):
+            continue
+        told.add((resource.key, key))
+        is_copy = mapping(value).get("mirror") is True
+        does = f"{'mirrors' if is_copy else 'sends'} requests to {key}, which is missing"
+        fix = f"name a {key.kind} that is there"
+        then = COPIES if is_copy else _answered(world, resource)
+        place = (*pointer, "name") if isinstance(value, dict) else pointer
+        severity: Severity = "warning" if is_copy else "error"
+        yield DeadEnd(resource, place, does, fix, (key,), then=then, severity=severity)
+
+
+def services_named(world: World) -> Iterator[tuple[Resource, Pointer, object, ResourceKey]]:
+    """Yield the Services, and objects in their place, that objects name, each with where and how it is written."""
     for kind, paths, is_address in naming():
         for resource in world.of_kind(*kind):
-            told: set[ResourceKey] = set()
             for path in paths:
                 for pointer, value in places(resource.spec, path, ("spec",)):
                     key = _named(value, resource, is_address=is_address)
-                    if key is None or key in told or not world.resolve(key).missing or world.elsewhere(key):
-                        continue
-                    if key.kind == "Service" and _is_of_a_gateway(key, world):
-                        continue
-                    told.add(key)
-                    is_copy = mapping(value).get("mirror") is True
-                    status = status_unserved(world, resource.key) or "an error"
-                    does = f"{'mirrors' if is_copy else 'sends'} requests to {key}, which is missing"
-                    fix = f"name a {key.kind} that is there"
-                    then = COPIES if is_copy else f"these requests are answered with {status}"
-                    place = (*pointer, "name") if isinstance(value, dict) else pointer
-                    severity: Severity = "warning" if is_copy else "error"
-                    yield DeadEnd(resource, place, does, fix, (key,), then=then, severity=severity)
+                    if key is not None:
+                        yield resource, pointer, value, key
+
+
+def _answered(world: World, door: Resource) -> str:
+    """Return in words what becomes of requests whose Service is missing: the name of a class says who answers them."""
+    status, unmade = without_backends("", "", door)
+    if door.key[:2] == INGRESS:
+        found = ((vendor.unserved, vendor.unmade) for each, vendor, _ in served(world) if each is door)
+        status, unmade = next(found, (None, ""))
+    if unmade:
+        return "no rule is made of it: its requests go to another one that fits, else they are answered with 404"
+    return f"these requests are answered with {status or 'an error'}"
 
 
 def without_object(world: World) -> Iterator[DeadEnd]:

@@ -227,8 +227,9 @@ class _Class:
                 asked = (*barred, *asked)
                 there = None if is_refused or barred else self._elsewhere(entry, opening)
                 if there is not None:
-                    body = {"matches": matches, "precedence": weights, "filters": [_filter("RequestRedirect", there)]}
                     label = f"{name} to https" if there.get("scheme") == "https" and len(there) == 2 else name
+                    needs = plain.get("backendRefs", []) if label != name and self._vendor.unmade else []
+                    body = {**plain, "filters": [_filter("RequestRedirect", there)], "backendRefs": needs}
                     yield DoorRule(entry.ingress, opening, entry.host, label, body, entry.pointer)
                     continue
                 yield DoorRule(entry.ingress, opening, entry.host, name, plain, entry.pointer, asked)

@@ -273,16 +273,19 @@ def _routers(world: World, routes: Iterable[Resource], *, crossing: bool | None)
 
 def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
     """Return the rules, by object and number, of whose services something is named that is missing: no router is made
-    of them. Of the Middlewares of a rule its filters tell."""
-    from policylint.doors.dead_ends import without_object
+    of them. Of the Middlewares of a rule its filters tell, of the Services that it names itself its backends."""
+    from policylint.doors.dead_ends import services_named, without_object, without_service
 
     found: set[tuple[ResourceKey, Any]] = set()
-    broken: set[ResourceKey] = set()
+    broken = {end.holder.key for end in without_service(world) if end.holder.key[:2] == TRAEFIK_SERVICE}
     for end in without_object(world):
         if end.holder.key[:2] == TRAEFIK_SERVICE:
             broken.add(end.holder.key)
         elif end.holder.key.group == KIND[0] and end.pointer[3:4] == ("services",):
             found.add((end.holder.key, end.pointer[2]))
+    named_by = [(holder.key, key) for holder, _, _, key in services_named(world)] if broken else []
+    while more := {holder for holder, key in named_by if key in broken and holder[:2] == TRAEFIK_SERVICE} - broken:
+        broken |= more
     for ingress in world.of_kind(*KIND) if broken else ():
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             named = (_reference(world, ingress, mapping(each)) for each in sequence(route.get("services")))

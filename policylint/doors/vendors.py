@@ -99,6 +99,12 @@ class Vendor:
         return integer(self._entry.get("unserved"))
 
     @property
+    def unmade(self) -> str:
+        """Without which of its backends there is no rule for a path: `any`, `all`, one that is `missing`; "" where it
+        stays, and its requests are answered with `unserved`."""
+        return text(self._entry.get("unmade"))
+
+    @property
     def certificate(self) -> str:
         """The type of Secrets without which it turns TLS handshakes away; "" where it has another certificate then."""
         return text(self._entry.get("certificate"))
@@ -287,12 +293,21 @@ def stream_kinds() -> list[tuple[str, str]]:
     return [(group, name) for group, _, name in written]
 
 
-def unserved(group: str, kind: str) -> int | None:
-    """Return the status of requests that objects of a kind send to what is missing; None where nobody wrote it down."""
-    return integer(mapping(_content().get("unserved")).get(f"{group}/{kind}"))
+def without_backends(controller: str, class_name: str, route: Resource) -> tuple[int | None, str]:
+    """Return the status of requests of a door whose backends cannot be used, None where nobody wrote it down, and
+    without which of them there is no rule for these requests (`Vendor.unmade`).
+
+    Args:
+        controller: of the IngressClass, "" where that was not seen.
+        route: what sends them there: an Ingress, a VirtualService, an IngressRoute.
+    """
+    if route.key[:2] == INGRESS:
+        vendor = vendor_of(controller, class_name, route)
+        return vendor.unserved, vendor.unmade
+    own = mapping(mapping(_content().get("unserved")).get("/".join(route.key[:2])))
+    return integer(own.get("status")), text(own.get("unmade"))
 
 
-@lru_cache(maxsize=1)
 def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
     """Return kinds whose objects name Services, where they do so, and whether by addresses."""
     entries = map(mapping, sequence(_content().get("names")))

@@ -12,6 +12,7 @@ from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
 from policylint.implementations.generic import Traffic
 from policylint.implementations.generic.limits import limits
+from policylint.implementations.generic.supported import unserved
 from policylint.matches import SLASHED
 from policylint.model import Node, Resource, ResourceKey, integer, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
@@ -20,9 +21,10 @@ from policylint.policy.handling import Redirect
 from policylint.policy.units import at_path
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
+from policylint.topology.backends import is_delegation
 from policylint.topology.extensions import FilterExtension, extensions_of, named_extension
-from policylint.topology.routes import fault_of
-from policylint.trace.backends import BackendTls, filters_of, mirrors, shares
+from policylint.topology.routes import Rule, fault_of
+from policylint.trace.backends import BackendTls, filters_of, mirrors, problem, shares
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.policies import facts
 from policylint.trace.precedence import RuleCandidate, child_candidates, doubt, ordered
@@ -35,7 +37,7 @@ _MOST_DELEGATIONS = 16
 class Responder:
     """Applies rules to requests."""
 
-    __slots__ = ("_behaviours", "_by_rule", "_catalog", "_delegating", "_members", "_tls", "_topology", "_world")
+    __slots__ = ("_by_rule", "_catalog", "_delegating", "_known", "_members", "_tls", "_topology", "_unmade", "_world")
 
     def __init__(self, simulation: Simulation, tls: BackendTls) -> None:
         self._world = simulation.world
@@ -44,7 +46,8 @@ class Responder:
         self._tls = tls
         self._by_rule: dict[ResourceKey, dict[int, list[BackendState]]] = {}
         self._members = simulation.members
-        self._behaviours: dict[str, Implementation] = {}
+        self._known: dict[str, Implementation] = {}
+        self._unmade: dict[tuple[ResourceKey | None, Node], tuple[int, str]] = {}
         self._delegating: dict[tuple[ResourceKey, int], dict[Pointer, list[Resource]]] | None = None
 
     def respond(self, candidate: RuleCandidate, start: Trace, port: int | None) -> tuple[RuleCandidate, Trace]:
@@ -57,6 +60,8 @@ class Responder:
         nodes: list[Node] = []
         for _ in range(_MOST_DELEGATIONS):
             trace = start._replace(path=tuple(nodes))
+            if candidate.unmade:
+                return candidate, _ended(trace, message, Outcome(status=404, reason=candidate.unmade))
             state = self._state(candidate)
             fault = fault_of(candidate.rule.number, candidate.rule.body)
             if fault is not None:
@@ -180,6 +185,50 @@ class Responder:
                 by_rule.setdefault(backend.rule, []).append(backend)
         return by_rule
 
+    def unserved(self, route: Resource, rule: Rule, gateway: ResourceKey | None) -> tuple[int, str]:
+        """Return how a Gateway answers all requests for a rule that it does not serve, and why; 0 where it may.
+
+        With 404 its controller makes nothing of the rule: another one that fits takes them.
+        """
+        place = gateway, rule.node
+        if place not in self._unmade:
+            self._unmade[place] = next(self._unserved(route, rule, gateway), (0, ""))
+        return self._unmade[place]
+
+    def _unserved(self, route: Resource, rule: Rule, gateway: ResourceKey | None) -> Iterator[tuple[int, str]]:
+        if why := self.left_out(route, rule, gateway):
+            yield 404, why
+        behaviour = self._behaviour(gateway)
+        if behaviour is not None:
+            backends = (each for each in self._backends_of(route).get(rule.number, ()) if each.role == "backend")
+            services = [each.wanted for each in backends if not is_delegation(each.wanted)]
+            yield from unserved(route, rule.body, services, behaviour, self._catalog, self._world)
+            fault = behaviour.rule_fault(route, rule, self._topology)
+            yield from (fault,) if fault is not None and fault[0] == 404 else ()
+        for extension in extensions_of(self._world, route, rule.body.get("filters"), ()):
+            missing = self._missing(extension)
+            kind = None if missing is None else self._catalog.get(*missing[:2])
+            if kind is not None and kind.unresolved == "unrouted":
+                yield 404, f"a filter names {missing}, which is missing"
+
+    def left_out(self, route: Resource, rule: Rule, gateway: ResourceKey | None) -> str:
+        """Return why a door that is no Gateway has no rule for what is written: its backends; "" where it has one."""
+        without = self._without_backends(gateway, route)[1]
+        named = self._backends_of(route).get(rule.number, ()) if without else ()
+        faults = [problem(each) for each in named if without != "missing" or each.resolution.missing]
+        told = [fault for fault in faults if fault]
+        return f"no rule is made of it: {told[0]}" if told and (without != "all" or all(faults)) else ""
+
+    def _without_backends(self, gateway: ResourceKey | None, route: Resource) -> tuple[int | None, str]:
+        """Return the status of requests that no backend of a rule can take, None where it is not known, and without
+        which of them a door has no such rule."""
+        state = None if gateway is None or not is_door(gateway) else self._topology.gateway(gateway)
+        if state is None:
+            return 500, ""
+        from policylint.doors.vendors import without_backends
+
+        return without_backends(state.controller, state.gateway.key.name, route)
+
     def _backends(
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
     ) -> Trace:
@@ -192,11 +241,7 @@ class Responder:
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
             return _ended(trace, message, Outcome(unknown=True, reason=reason))
-        outcome = outcome_of(backend_shares)
-        if at_door and not outcome.backends:
-            from policylint.doors.annotations import status_unserved
-
-            outcome = outcome._replace(status=status_unserved(self._world, candidate.route.key))
+        outcome = outcome_of(backend_shares, status=self._without_backends(trace.gateway, candidate.route)[0])
         trace = _ended(trace, message, outcome)._replace(mirrors=_mirrors(state, message))
         if not outcome.backends:
             return trace._replace(response=shown(message.response_headers))
@@ -262,10 +307,10 @@ class Responder:
         return {} if name is None else self._catalog.unread_fields(name)
 
     def _named(self, name: str) -> Implementation:
-        if name not in self._behaviours:
-            self._behaviours[name] = implementation(name)
-            self._behaviours[name].release = self._catalog.releases.get(name)
-        return self._behaviours[name]
+        if name not in self._known:
+            self._known[name] = implementation(name)
+            self._known[name].release = self._catalog.releases.get(name)
+        return self._known[name]
 
     def _answer(self, candidate: RuleCandidate, pointer: Pointer, *, redirects: bool) -> Outcome | None:
         """Return what the extensions of a rule answer by themselves; None where requests go on to the backends."""

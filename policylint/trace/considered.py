@@ -77,7 +77,7 @@ def notes_on(
     if second is not None and criterion(winner, second) in ("name", "kind") and not winner.route.created:
         yield f"{second.route.key} matches as well; of equals the older route wins, and no manifest says which is"
     width = specificity(winner.hostname)
-    narrower = next((candidate for candidate in evaluated if specificity(candidate.hostname) > width), None)
+    narrower = next((each for each in evaluated if specificity(each.hostname) > width and not each.unmade), None)
     if narrower is not None:
         yield (
             f"{narrower.route.key} serves {narrower.hostname} but no rule of it matches; gateways that choose the host "

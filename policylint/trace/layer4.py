@@ -46,7 +46,9 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
         if serving and rules(state.route):
             hostname = max(serving, key=lambda name: (not name.startswith("*") and len(name), len(name)))
             exact = 0 if hostname.startswith("*") else len(hostname)
-            order = (_KINDS[listener.protocol].index(kind), -exact, -len(hostname), *state.route.age)
+            left_out = tracer.responder.left_out(state.route, rules(state.route)[0], listener.gateway)
+            kind_rank = _KINDS[listener.protocol].index(kind)
+            order = (left_out, kind_rank, -exact, -len(hostname), *state.route.age)
             fitting.append((order, hostname, state))
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
@@ -116,9 +118,11 @@ def _kind(state: RouteState, listener: ListenerState) -> str:
 
 def _beaten(loser: tuple[tuple[Any, ...], str, RouteState], hostname: str, winner: RouteState) -> Considered:
     order, loser_hostname, state = loser
-    if loser_hostname != hostname:
+    if order[0]:
+        reason = order[0]
+    elif loser_hostname != hostname:
         reason = f"server name {loser_hostname or '(every one)'} is less specific"
-    elif order[3] != winner.route.age[0]:
+    elif order[4] != winner.route.age[0]:
         reason = "the other route is older"
     else:
         reason = f"{winner.route.key.path} comes first by name"

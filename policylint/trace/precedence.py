@@ -21,8 +21,8 @@ from policylint.topology.routes import Rule, rules
 from policylint.trace.hosts import serves
 from policylint.trace.request import Request
 
-_HTTP = ("exact hostname", "hostname", "set", "path type", "path length", "method", "headers", "queries")
-_GRPC = ("exact hostname", "hostname", "set", "service", "grpc method", "headers")
+_HTTP = ("made", "exact hostname", "hostname", "set", "path type", "path length", "method", "headers", "queries")
+_GRPC = ("made", "exact hostname", "hostname", "set", "service", "grpc method", "headers")
 _PLAIN = Ranking()
 _REST = ("age", "name", "kind", "rule", "match")
 Narrowing = Callable[[Resource, Rule], Sequence[Mapping[str, Any]]]
@@ -37,6 +37,7 @@ class RuleCandidate(NamedTuple):
         ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
         place: which its proxy gives it (`Traffic.placed`); one that is negative comes before its hostname.
         equals: those after it over whose backends its proxy balances the same requests (`Traffic.balances_equals`).
+        unmade: why its controller makes nothing of the rule, so that it comes behind all that are made; "" elsewhere.
     """
 
     route: Resource
@@ -47,6 +48,7 @@ class RuleCandidate(NamedTuple):
     ranked: str
     place: int = 0
     equals: tuple[RuleCandidate, ...] = ()
+    unmade: str = ""
 
     @property
     def pointer(self) -> Pointer:
@@ -58,7 +60,8 @@ class RuleCandidate(NamedTuple):
         """A sort key, the highest precedence first."""
         ranked = "" if self.place < 0 else self.ranked
         exact = 0 if ranked.startswith("*") else len(ranked)
-        return (-exact, -len(ranked), self.place, *standing(self.route, self.rule.number, self.match))
+        rest = standing(self.route, self.rule.number, self.match)
+        return (bool(self.unmade), -exact, -len(ranked), self.place, *rest)
 
 
 def rule_candidates(
@@ -169,6 +172,8 @@ def criterion(winner: RuleCandidate, loser: RuleCandidate) -> str:
 def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
     """Return in words why a candidate came second."""
     match criterion(winner, loser):
+        case "made":
+            return loser.unmade
         case "exact hostname" | "hostname":
             return f"hostname {loser.ranked or '(every host)'} is less specific than {winner.ranked}"
         case "set" if winner.place < 0:

@@ -40,7 +40,6 @@ from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, together, tried
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Met, Outcome, Share, Trace
-from policylint.trace.unserved import unserved
 
 _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP": "TCPRoute", "UDP": "UDPRoute"}
 """As which kind of route the rules of a door count at a port of it."""
@@ -191,13 +190,17 @@ class Tracer:
             doubtful = {state.route.key: candidate.unknown for state, candidate, _ in attached if candidate.unknown}
             gateway = None if listener.gateway is None else self.topology.gateway(listener.gateway)
             ranked = self._ranking(gateway)
-            found = list(matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute"))
+            found = []
+            for each in matches_at(routes, host, self._narrowing, ranked, grpc=kind == "GRPCRoute"):
+                status, why = self.responder.unserved(each.route, each.rule, listener.gateway)
+                found.append(each._replace(unmade=why) if status == 404 else each)
             if ranked.by.calls_by_path and kind == "HTTPRoute":
                 calls = self._at_host(listener, "GRPCRoute", host)
                 doubtful |= calls.doubtful
                 found += calls.matches
             if kind == "HTTPRoute" or not ranked.by.calls_by_path:  # else it is read with all others
-                found = together(found, ranked)
+                made = together([each for each in found if not each.unmade], ranked)
+                found = [*made, *(each for each in found if each.unmade)]
             self._served[place] = _Served(routes, doubtful, found)
         return self._served[place]
 
@@ -512,6 +515,17 @@ class Tracer:
         """Return the trace of a request whose rule is found: its end, the policies, the rules that came second."""
         final, trace = self.responder.respond(winner, start, port)
         nodes = (*above, *self.pods_of(start), whole(winner.route.key), winner.rule.node, *trace.path)
+        trace = trace._replace(
+            route=final.route,
+            rule=final.rule.node,
+            rule_pointer=final.pointer,
+            match=str(final.match),
+            hostname=winner.hostname,
+            path=nodes,
+            considered=others_considered(winner, fitting),
+        )
+        if winner.unmade:
+            return trace
         reached = [share for share in trace.outcome.shares if share.share and not share.problem]
         questions: list[RequestQuestion] = []
         message = facts(start.request, questions)
@@ -527,16 +541,15 @@ class Tracer:
         controller = (
             None if gateway is None else self.simulation.catalog.implementation_of_controller(gateway.controller)
         )
-        left = unserved(final, trace.outcome.shares, controller, self.simulation.catalog, self.simulation.world)
-        if left is not None and refused is None:
-            others = left.status == 404 and any(each.rule.node != winner.rule.node for each in fitting)
-            outcome = Outcome(unknown=True, reason=left.reason) if others else left  # another rule may take it
+        left, why = self.responder.unserved(final.route, final.rule, start.gateway)
+        if left and refused is None:
+            outcome = Outcome(status=left, reason=why)
             trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
             policies, reached = tuple(met for met in policies if met.backend is None), []
         named = self.policies.extensions(nodes, reached, controller)
         extensions = tuple(each for each in named if each.wanted not in trace.settled)
         seen = self.policies.seen(policies, gateway, message)
-        if left is None:
+        if not left:
             trace = self.judged(trace, policies, message._replace(address=seen.address))
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
         trace = taken_off(trace, policies) if working else trace
@@ -548,15 +561,8 @@ class Tracer:
             ),
             questions=(*trace.questions, *questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
-            route=final.route,
-            rule=final.rule.node,
-            rule_pointer=final.pointer,
-            match=str(final.match),
-            hostname=winner.hostname,
-            path=nodes,
             policies=acting,
             extensions=extensions,
-            considered=others_considered(winner, fitting),
         )
         if not (refused or left or trace.denied is not None):
             address = None if gateway is None else seen.address

@@ -1177,6 +1177,29 @@ TO_BACKEND_TLS = policy(
     "validation: {hostname: h.test, caCertificateRefs: [{group: '', kind: ConfigMap, name: ca}]}",
     "shop",
 )
+
+
+def at_traefik(admin: str, more: str = "") -> tuple[str, ...]:
+    """Two rules of Traefik for a host: one for a path, behind a login, and one for all others."""
+    rules = (
+        f"{{kind: Rule, match: 'Host(`a.example.com`) && Path(`/admin`)', {admin}, middlewares: [{{name: login}}]}}",
+        "{kind: Rule, match: 'Host(`a.example.com`)', services: [{name: checkout, port: 80}]}",
+    )
+    return (
+        SERVICE,
+        manifest("v1", "Namespace", "shop", "", ""),
+        manifest("v1", "Secret", "users", "shop", "stringData: {users: 'a:b'}"),
+        manifest("traefik.io/v1alpha1", "Middleware", "login", "shop", "spec: {basicAuth: {secret: users}}"),
+        manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", f"spec: {{routes: [{', '.join(rules)}]}}"),
+        *((more,) if more else ()),
+    )
+
+
+ADMIN = service("admin", more="selector: {app: admin}")
+WORLDS["a rule of Traefik for which there is no router, before one for all"] = at_traefik(
+    "services: [{name: admin, port: 80}]"
+)
+
 CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"what may make a missing CA comes, of {what}, {where}": tuple(
@@ -1416,6 +1439,10 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "a Gateway has another scheme for a host beside an IngressRoute": (
         beside_an_ingress_route("name: one, port: 80, protocol: HTTP"),
         beside_an_ingress_route("name: one, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}"),
+    ),
+    "the Service of a rule of Traefik behind a login goes, before one for all": (
+        at_traefik("services: [{name: admin, port: 80}]", ADMIN),
+        at_traefik("services: [{name: admin, port: 80}]"),
     ),
     "one of two logins goes, and with it that of a route that gets no request": tuple(
         (

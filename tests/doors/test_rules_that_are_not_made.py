@@ -1,0 +1,159 @@
+"""A rule that its controller does not make leaves its requests to the next one that fits, in `trace` and `reach` alike.
+
+Predicted from the sources that schemas/doors.yaml names (`unmade`), and those of the implementations for Gateways.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from policylint.checks import run
+from policylint.reach import all_ways
+from policylint.trace import Tracer
+from policylint.trace.request import from_url
+from tests.doors.asking import answer, ingress
+from tests.worlds import gateway, gateway_class, manifest, route, service, simulated
+
+HOST = "shop.example.com"
+API, REST = f"http://{HOST}/api", f"http://{HOST}/other"
+BOTH = "/api Prefix nope, / Prefix web"
+NAMESPACE = manifest("v1", "Namespace", "shop", "", "")
+WEB = service("web", "shop")
+TO_WEB = "services: [{name: web, port: 80}]"
+
+
+def router(*routes: str, kind: str = "IngressRoute", more: str = "") -> str:
+    """Traefik's rules, each as `expression | what is done`."""
+    entries = [f"{{kind: Rule, match: '{match}', {does}}}" for match, does in (each.split(" | ") for each in routes)]
+    return manifest("traefik.io/v1alpha1", kind, "web", "shop", f"spec: {{routes: [{', '.join(entries)}]{more}}}")
+
+
+def made(kind: str, name: str, spec: str) -> str:
+    return manifest("traefik.io/v1alpha1", kind, name, "shop", f"spec: {spec}")
+
+
+def rules(first: str, then: str = TO_WEB) -> str:
+    return router(f"Host(`{HOST}`) && PathPrefix(`/api`) | {first}", f"Host(`{HOST}`) | {then}")
+
+
+NAMING = "middlewares: [{name: own}], services: [{name: web, port: 80}]"
+BEYOND = "services: [{name: all, kind: TraefikService}]"
+OTHER = [service("other", "shop")]
+TO_OTHER = "services: [{name: other, port: 80}]"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize(
+    ("of_class", "passes"),
+    [
+        ("traefik", 404),
+        ("haproxy-ingress", 404),
+        ("skipper", 404),
+        ("nginx", 503),
+        ("alb", 503),
+    ],
+)
+def test_a_path_without_its_service(of_class: str, passes: int, *, kept: bool) -> None:
+    world = [NAMESPACE, WEB, ingress(paths=BOTH if kept else "/api Prefix nope", of_class=of_class)]
+    asked = simulated(*world)
+    assert answer(asked, API)[0] == ("web" if kept and passes == 404 else str(passes))
+    assert answer(asked, REST)[0] == ("web" if kept else "404")
+    regions = {way.requests: way.trace.outcome for way in all_ways(asked) if way.entry.hostname == HOST}
+    takes_all = kept and passes == 404
+    assert any(each.backends for each in regions.values()) is kept
+    assert (len([each for each in regions.values() if each.backends]) < len(regions)) is not takes_all
+
+
+@pytest.mark.parametrize("prefix", ["haproxy.org/", "haproxy-ingress.github.io/"])
+def test_nothing_redirects_to_https_where_there_is_no_rule(prefix: str) -> None:
+    of_class = "haproxy"
+    kept = ingress(paths="/ Prefix web", of_class=of_class, prefix=prefix, tls=True, ssl_redirect="true")
+    gone = ingress(paths="/ Prefix nope", of_class=of_class, prefix=prefix, tls=True, ssl_redirect="true")
+    assert answer(simulated(NAMESPACE, WEB, kept), API)[0].startswith("302 https")
+    assert answer(simulated(NAMESPACE, WEB, gone), API)[0] == "404"
+
+
+@pytest.mark.parametrize(
+    ("first", "beside"),
+    [
+        ("services: [{name: nope, port: 80}]", []),
+        ("services: [{name: web, port: 80}, {name: nope, port: 80}]", []),
+        ("services: [{name: web, port: 99}]", []),
+        (NAMING, []),
+        (NAMING, [made("Middleware", "own", "{chain: {middlewares: [{name: gone}]}}")]),
+        (NAMING, [made("Middleware", "own", "{addPrefix: {prefix: /a}, stripPrefix: {prefixes: [/b]}}")]),
+        (BEYOND, [made("TraefikService", "all", "{weighted: {services: [{name: nope, port: 80}]}}")]),
+        (BEYOND, []),
+        (
+            BEYOND,
+            [
+                made("TraefikService", "all", "{mirroring: {kind: TraefikService, name: one, mirrors: []}}"),
+                made("TraefikService", "one", "{weighted: {services: [{name: nope, port: 80}]}}"),
+            ],
+        ),
+    ],
+)
+def test_a_rule_of_traefik_for_which_there_is_no_router(first: str, beside: list[str]) -> None:
+    world = [NAMESPACE, WEB, *OTHER, *beside]
+    assert answer(simulated(*world, rules(first, TO_OTHER)), API)[0] == "other"
+    assert answer(simulated(*world, rules(first, TO_OTHER)), REST)[0] == "other"
+    alone = simulated(*world, router(f"Host(`{HOST}`) | {first}"))
+    assert answer(alone, API)[0] == "404"
+
+
+def test_what_is_asked_where_there_is_no_router_is_asked_of_nobody() -> None:
+    login = made("Middleware", "own", "{basicAuth: {secret: users}}")
+    asked = "middlewares: [{name: own}], services: [{name: nope, port: 80}]"
+    secret = manifest("v1", "Secret", "users", "shop", "stringData: {users: 'a:b'}")
+    world = simulated(NAMESPACE, WEB, login, secret, rules(asked))
+    assert answer(world, API) == ("web", "")
+    ended = Tracer(world).trace(from_url("GET", API, ()))
+    assert [each.because for each in ended.considered] == ["no rule is made of it: nothing deploys Service shop/nope"]
+    told = [finding.label for finding in run(world) if finding.rule == "GWP415"]
+    assert told == ["no rule is made of it: its requests go to another one that fits, else they are answered with 404"]
+
+
+@pytest.mark.parametrize(("services", "ends"), [("nope", "web"), ("nope, gone", "web"), ("other, nope", "other 50%")])
+def test_connections_of_a_router_without_any_service(services: str, ends: str) -> None:
+    named = ", ".join(f"{{name: {name}, port: 80}}" for name in services.split(", "))
+    of_tls = router(
+        f"HostSNI(`{HOST}`) | services: [{named}]",
+        f"HostSNI(`*`) | {TO_WEB}",
+        kind="IngressRouteTCP",
+        more=", entryPoints: [websecure], tls: {}",
+    )
+    assert answer(simulated(NAMESPACE, WEB, *OTHER, of_tls), f"tls://{HOST}:443")[0] == ends
+
+
+OF_CILIUM = gateway_class("any", "io.cilium/gateway-controller")
+OF_GKE = gateway_class("any", "networking.gke.io/gateway")
+OF_ENVOY = gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller")
+OF_TRAEFIK = gateway_class("any", "traefik.io/gateway-controller")
+SETS_HOST = "filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: Host, value: a}]}}]"
+EXTENDED = "filters: [{type: ExtensionRef, extensionRef: {group: traefik.io, kind: Middleware, name: gone}}]"
+
+
+@pytest.mark.parametrize(
+    ("of_class", "first"),
+    [
+        (OF_CILIUM, SETS_HOST),
+        (OF_GKE, "timeouts: {request: 1s}"),
+        (OF_ENVOY, "sessionPersistence: {idleTimeout: 1h}"),
+        (OF_TRAEFIK, EXTENDED),
+    ],
+)
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_rule_of_gateway_api_of_which_nothing_is_made(of_class: str, first: str, *, kept: bool) -> None:
+    to_api = "matches: [{path: {value: /api}}], backendRefs: [{name: web, port: 80}]"
+    named = f"hostnames: [{HOST}], rules: [{{{to_api}, {first}}}]"
+    other = route("other", more=f"hostnames: [{HOST}], rules: [{{backendRefs: [{{name: other, port: 80}}]}}]")
+    world = simulated(
+        NAMESPACE,
+        WEB,
+        *OTHER,
+        of_class,
+        gateway(of_class="any"),
+        route("first", more=named),
+        *([other] if kept else ()),
+    )
+    assert answer(world, API)[0] == ("other" if kept else "404")

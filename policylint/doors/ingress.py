@@ -18,11 +18,12 @@ from policylint.doors.annotations import fault_of_authority, fault_of_login, has
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.handshakes import is_turned_away
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_policies import at_ingress
 from policylint.doors.vendors import Vendor, guards
+from policylint.implementations import implementation
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
@@ -210,9 +211,7 @@ class _Class:
 
     def _closed(self, ingress: Resource, name: str, status: int, why: str) -> Guard:
         """Return what answers all requests because of an annotation."""
-        failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(status, why, ingress.key)}
-        place: Pointer = ("metadata", "annotations", f"{self._vendor.prefix}{name}")
-        return Guard(ingress, {"closed": {name: status}}, {("closed",): place}, failing)
+        return closing(ingress, ("metadata", "annotations", f"{self._vendor.prefix}{name}"), status, why)
 
     def _rules(self) -> Iterator[DoorRule]:
         yield from self._roots()
@@ -372,10 +371,9 @@ class _Class:
         if target or host:
             path = {"path": self._rewritten(entry, target)} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
-        if vendor.stripping and vendor.value(ingress, vendor.stripping) == "true" and not self._is_written(entry):
-            pattern = f"{plain(entry.path.rstrip('/'))}/?(.*)"
-            captured = {"type": "Captured", "replaceCaptured": {"pattern": pattern, "by": "/${1}"}}
-            filters.append(_filter("URLRewrite", {"path": captured}))
+        if implementation(vendor.name).added_filters(ingress)[0] and not self._is_written(entry):  # the prefix goes
+            captured = {"pattern": f"{plain(entry.path.rstrip('/'))}/?(.*)", "by": "/${1}"}
+            filters.append(_filter("URLRewrite", {"path": {"type": "Captured", "replaceCaptured": captured}}))
         for key in self._extensions(entry):
             if key.kind == vendor.extensions["kind"]:
                 filters.append(_filter("ExtensionRef", key._asdict()))

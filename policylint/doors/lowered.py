@@ -65,6 +65,15 @@ class Guard(NamedTuple):
         return self if len(left) == len(self.spec) else self._replace(spec=left, failing=failing)
 
 
+def closing(holder: Resource, place: Pointer, status: int, why: str, *, certain: bool = True) -> Guard:
+    """Return what answers all requests, or a part of them, for what stands at a place of an object: it is called after
+    the field or annotation there, and after nothing where that is the whole object, by its name."""
+    written = [each for each in place if isinstance(each, str)]
+    name = "spec" if place == ("metadata", "name") else written[-1].rpartition("/")[2]
+    failing: dict[Pointer, FailingSetting] = {(name,): FailingSetting(status, why, holder.key, certain)}
+    return Guard(holder, {name: {"status": status}}, {(name,): place}, failing)
+
+
 class Opening(NamedTuple):
     """One port of a door.
 

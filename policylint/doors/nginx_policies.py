@@ -11,13 +11,12 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, unseen
-from policylint.doors.lowered import Guard
+from policylint.doors.lowered import Guard, closing
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts, value_at
-from policylint.policy.results import FailingSetting
 
 GROUP = "k8s.nginx.org"
 KIND = (GROUP, "Policy")
-_CLOSED = 500
+CLOSED = 500
 """What NGINX answers where a policy cannot be had, or not be applied."""
 _TYPES = {
     "basicAuth": (("secret", "nginx.org/htpasswd"),),
@@ -108,7 +107,7 @@ def asked(
         if policy is None:
             resolution = world.resolve_inner(key)
             if resolution.missing and not world.elsewhere(key):
-                return PolicyDemands([closed(owner, where, f"{key} is missing")])
+                return PolicyDemands([closing(owner, where, CLOSED, f"{key} is missing")])
             found.append(Guard(owner, {"unread": str(key)}, {("unread",): where}))
             continue
         section = next((name for name in _SECTIONS if name in policy.spec), "")
@@ -120,7 +119,7 @@ def asked(
         if not why and section == "apiKey" and section in taken:
             why = "a second policy with `apiKey` in one place is refused"
         if why:
-            return PolicyDemands([closed(policy, ("metadata", "name"), f"{key}: {why}")])
+            return PolicyDemands([closing(policy, ("metadata", "name"), CLOSED, f"{key}: {why}")])
         cors = cors or section == "cors"
         if section == "accessControl":
             of_lists = of_lists or policy
@@ -182,12 +181,6 @@ def fault_of_secret(world: World, holder: Resource, name: str, wanted: str) -> s
     if secret is None or secret.provisional or written == wanted or is_symbolic(written):
         return ""
     return f"{key} is of type {written}, and must be of type {wanted}"
-
-
-def closed(holder: Resource, place: Pointer, why: str, *, certain: bool = True) -> Guard:
-    """Return what answers all requests, or a part of them, with an error, for a reason that stands in an object."""
-    failing: dict[Pointer, FailingSetting] = {("closed",): FailingSetting(_CLOSED, why, holder.key, certain)}
-    return Guard(holder, {"closed": {"status": _CLOSED}}, {("closed",): place}, failing)
 
 
 def _guards(policy: Resource, section: str) -> Iterator[Guard]:

@@ -15,7 +15,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, Backends, with_faults
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, plain, searched
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
     LocationPath,
@@ -27,7 +27,7 @@ from policylint.doors.nginx_faults import (
     fault_of_server,
     upstream_of,
 )
-from policylint.doors.nginx_policies import GROUP, KIND, PolicyDemands, asked, closed, fault_of_secret
+from policylint.doors.nginx_policies import CLOSED, GROUP, KIND, PolicyDemands, asked, fault_of_secret
 from policylint.doors.peculiar import SERVER
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -335,10 +335,10 @@ class _Server:
             called = f"{name} match {number}" if conditions else name
             gone_round = f"path `{name}` is rewritten where it has matches"
             if all(each.loops for each in rewrites):
-                answered = (closed(location.holder, at, gone_round),)
+                answered = (closing(location.holder, at, CLOSED, gone_round),)
             elif begins_with := _rewritten_where(location, rewrites):
                 left = {"matches": [match], "precedence": (*weights, order, 0, 0)}
-                round_and_round = (*here, closed(location.holder, at, gone_round))
+                round_and_round = (*here, closing(location.holder, at, CLOSED, gone_round))
                 yield DoorRule(
                     location.holder, opening, self._host, f"{called} else", left, at, round_and_round, unknown
                 )

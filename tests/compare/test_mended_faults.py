@@ -107,3 +107,32 @@ def test_whoever_gets_in_has_logged_in(tmp_path: Path, before: list[str], after:
 )
 def test_who_is_asked_for_nothing_gets_in(tmp_path: Path, before: list[str], after: list[str]) -> None:
     assert told(tmp_path, before, after) == ["GWP302"]
+
+
+SERVER = (
+    "{host: a.example.com, upstreams: [{name: up, service: checkout, port: 80}], "
+    "%sroutes: [{path: /, %saction: {pass: up}}]}"
+)
+NAMING = "policies: [{name: gone}], "
+
+
+def of_nginx(spec: str) -> str:
+    other = manifest("k8s.nginx.org/v1", "Policy", "other", "shop", "spec: {accessControl: {allow: [10.0.0.0/8]}}")
+    return f"{manifest('k8s.nginx.org/v1', 'VirtualServer', 'web', 'shop', f'spec: {spec}')}---\n{other}"
+
+
+@pytest.mark.parametrize(
+    ("faulty", "without", "named"),
+    [
+        (ingress(auth_url="auth-url"), OPEN, "auth-url of Ingress shop/web"),
+        (ingress(auth_tls_secret="users"), OPEN, "auth-tls-secret of Ingress shop/web"),
+        (of_nginx(SERVER % (NAMING, "")), of_nginx(SERVER % ("", "")), "policies of VirtualServer shop/web"),
+        (of_nginx(SERVER % ("", NAMING)), of_nginx(SERVER % ("", "")), "policies of VirtualServer shop/web"),
+    ],
+)
+def test_what_closed_by_a_fault_is_called_after_what_is_written(
+    tmp_path: Path, faulty: str, without: str, named: str
+) -> None:
+    pair = sides(tmp_path, (*HERE, faulty), (*HERE, without))
+    found = removed_protections([pair], compare([pair]), {"GWP302"})
+    assert [each.message.rpartition(": ")[2] for each in found if each.rule == "GWP302"] == [named]

@@ -16,7 +16,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
     entry["class"] = kind.policy_class
     bound_by = "" if kind.bound_by == "reference" else kind.bound_by
     entry |= _set(boundBy=bound_by, annotation=kind.annotation, says=kind.says, extensionRef=kind.extension_ref)
-    entry |= _set(members=kind.members, everywhere=dict(kind.everywhere), readWith=kind.read_with)
+    entry |= _set(members=kind.members, everywhere=dict(kind.everywhere), readWith=kind.read_with, switchedOff=kind.off)
     if kind.clients is not None:
         entry["clients"] = _set(**kind.clients._asdict() | {"kinds": list(kind.clients.kinds)})
     entry |= _set(unresolved="" if kind.unresolved == "fails" else kind.unresolved)

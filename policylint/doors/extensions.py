@@ -6,6 +6,7 @@ conditions of the AWS Load Balancer Controller, which are annotations in JSON.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -36,9 +37,13 @@ def in_force(world: World, vendor: Vendor, named: Iterable[ResourceKey]) -> Iter
         for_all = of_all.get(key.name)
         keys.append(for_all.key if for_all is not None and world.get(key) is None else key)
     names = {key.name for key in keys}
-    for name, each in of_all.items():
-        if mapping(about["everywhere"]).items() <= each.labels.items() and name not in names:
-            keys.append(each.key)
+    chosen = [each for each in of_all.values() if mapping(about["everywhere"]).items() <= each.labels.items()]
+    sorts = Counter(text(value_at(each.body, _path(sort))) for each in chosen)
+    keys += [  # of two of a sort none acts
+        each.key
+        for each in chosen
+        if each.key.name not in names and (not sort or sorts[text(value_at(each.body, _path(sort)))] == 1)
+    ]
     acting: set[str] = set()
     for key in keys:
         resource = world.get(key) if sort else None
@@ -77,7 +82,7 @@ def _is_off(extension: Resource, about: Mapping[str, Any]) -> bool:
 def is_of_some(world: World, vendor: Vendor, key: ResourceKey) -> bool:
     """Return whether an object that stands for clients names an object: it acts for these alone."""
     about = vendor.extensions
-    holders = (each for kind in texts(about.get("clients")) for each in world.of_kind(about["group"], kind))
+    holders = (each for kind in about.get("clients", ()) for each in world.of_kind(about["group"], kind))
     name = text(about.get("annotation"))
     return any(
         key.name in entries(vendor.value(holder, name)) and key.namespace in ("", holder.key.namespace)
@@ -99,7 +104,7 @@ def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
             networks = texts(value) or [text(value)]
             yield Guard(extension, {text(entry.get("at")): networks}, {(text(entry.get("at")),): at})
     if extension.key.kind == about.get("clusterKind"):
-        yield from _login(extension, mapping(about.get("logins")))
+        yield from _login(extension, about)
     for entry in map(mapping, sequence(about.get("answers"))):
         if _holds(extension, entry):
             status = value_at(extension.body, _path(entry.get("path")))
@@ -107,9 +112,9 @@ def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
 
 
 def _login(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
-    at = _path(about.get("path"))
-    is_login = text(value_at(extension.body, at)) in texts(about.get("of"))
-    if is_login and not value_at(extension.body, _path(about.get("optional"))):
+    at = _path(about.get("sort"))
+    is_login = text(value_at(extension.body, at)) in sequence(about.get("logins"))
+    if is_login and not any(value_at(extension.body, _path(path)) for path in sequence(about.get("optional"))):
         yield Guard(extension, {"login": {"by": extension.key.name}}, {("login",): at})
 
 

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
+from policylint.catalog.kinds import shipped_catalog
 from policylint.documents import read
 from policylint.doors import DOOR_GUARDS
 from policylint.model import PolicyKind, Resource, integer, mapping, sequence, text, texts
@@ -125,11 +126,6 @@ class Vendor:
         return text(self._entry.get("pools"))
 
     @property
-    def stripping(self) -> str:
-        """Which annotation takes the path that a rule has off before requests are sent on; "" where none does."""
-        return text(self._entry.get("stripping"))
-
-    @property
     def root(self) -> str:
         """Which annotation redirects the path / of the hosts of an Ingress; "" where none does."""
         return text(self._entry.get("root"))
@@ -176,8 +172,9 @@ class Vendor:
 
     @property
     def extensions(self) -> Mapping[str, Any]:
-        """Which annotation names objects that act on requests, and of which kind they are."""
-        return mapping(self._entry.get("extensions"))
+        """Which annotation names objects that act on requests, and of which kind they are, with what the catalog says
+        of that kind."""
+        return _extensions(self.name) if "extensions" in self._entry else {}
 
     @property
     def names(self) -> Sequence[Mapping[str, Any]]:
@@ -321,6 +318,28 @@ def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
 def objects_named() -> list[Mapping[str, Any]]:
     """Return where objects name others than Services."""
     return [mapping(entry) for entry in sequence(_content().get("objects"))]
+
+
+@lru_cache(maxsize=64)
+def _extensions(implementation: str) -> Mapping[str, Any]:
+    """Return what the annotations of a controller name, with what the catalog says of the kind: by which field one is
+    of a sort or switched off, who names it for some clients alone, where it acts everywhere, which sorts log in."""
+    entry = next(each for each in sequence(_content().get("ingress")) if each.get("implementation") == implementation)
+    about = mapping(entry.get("extensions"))
+    kinds = {kind.kind: kind for file in shipped_catalog() if file.mentions(about["group"]) for kind in file.kinds()}
+    kind, of_all = kinds[about["kind"]], kinds.get(text(about.get("clusterKind")))
+    if not kind.says:
+        return about
+    asked = (each.partition("=") for each in kind.settings.authentication)
+    return {
+        "sort": kind.says,
+        "off": kind.off,
+        "clients": () if kind.clients is None else kind.clients.kinds,
+        "everywhere": {} if of_all is None else of_all.everywhere,
+        "logins": [sort for field, _, sort in asked if field == kind.says],
+        "optional": [weak.path for weak in kind.weaker if weak.opens == "authentication"],
+        **about,
+    }
 
 
 @lru_cache(maxsize=1)

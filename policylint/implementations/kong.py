@@ -1,7 +1,7 @@
 """Kong: to it `core` is the group of Services, Secrets and ConfigMaps.
 
 Source: Kong/kubernetes-ingress-controller internal/controllers/gateway/{backendtlspolicy_controller,gateway_utils}.go;
-internal/dataplane/kongstate/route.go (overrideStripPath: routes of all kinds; it is off where nothing says so).
+internal/dataplane/kongstate/route.go (overrideStripPath: routes of all kinds, Ingresses; off where nothing says so).
 """
 
 from __future__ import annotations

@@ -231,3 +231,11 @@ WAYS_IN = {
 }
 """Kinds of other APIs by which requests come in, past the policies on Gateways and routes, and whether `reach` and
 `trace` know them."""
+
+
+def group_of(written: str) -> str:
+    """Return the API group that a reference means: the one whose name is "" is called `core` by many, and no other is.
+
+    Whether a controller takes the word is its own (`Implementation.names_core`); the API server never does.
+    """
+    return "" if written == "core" else written

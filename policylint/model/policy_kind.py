@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from policylint.model.kinds import group_of
 from policylint.model.resource import mapping, sequence, text, texts
 from policylint.model.weakness import Weakness, weakness
 from policylint.namedtuple import NamedTuple
@@ -89,10 +90,10 @@ class TargetKind(NamedTuple):
     but: tuple[str, ...] = ()
 
     def covers(self, group: str, kind: str) -> bool:
-        """Return whether a reference to this group and kind fits; `core` is how some write the empty group."""
+        """Return whether a reference to this group and kind fits."""
         if group in self.but:
             return False
-        return self.group in ("*", "" if group == "core" else group) and self.kind in ("*", kind)
+        return self.group in ("*", group_of(group)) and self.kind in ("*", kind)
 
 
 class Directive(NamedTuple):
@@ -381,6 +382,7 @@ class PolicyKind(NamedTuple):
     bound_by: BoundBy = "reference"
     annotation: str = ""
     says: str = ""
+    off: str = ""
     members: str = ""
     everywhere: Mapping[str, str] = {}
     clients: Clients | None = None
@@ -522,6 +524,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         bound_by=entry.get("boundBy", "reference"),
         annotation=text(entry.get("annotation")),
         says=text(entry.get("says")),
+        off=text(entry.get("switchedOff")),
         members=text(entry.get("members")),
         everywhere=mapping(entry.get("everywhere")),
         clients=Clients(_texts(clients.get("kinds")), *(text(clients.get(field)) for field in Clients._fields[1:]))

@@ -90,6 +90,11 @@ class ObjectBinding(NamedTuple):
         return self.kind is None or self.kind.origin != "catalog"
 
     @property
+    def is_off(self) -> bool:
+        """Return whether the object is switched off, as a field says that its kind has for that."""
+        return self.resolution.resource is not None and is_off(self.resolution.resource, self.kind)
+
+    @property
     def says(self) -> str:
         """Return in short what the object does: the value of the field that tells, else the fields of its spec."""
         resource = self.resolution.resource
@@ -134,7 +139,7 @@ class ObjectBinding(NamedTuple):
         settings = kind.settings
         known = (*settings.authentication, *settings.authorization, *settings.protection, *settings.plain)
         said = f"{kind.says}={text(resource.body.get(kind.says))}"
-        return f"{kind.says}=*" in settings.code and said not in known and not is_off(resource)
+        return f"{kind.says}=*" in settings.code and said not in known and not self.is_off
 
     def _asks(self, kind: PolicyKind, settings: Sequence[str], purpose: str) -> dict[str, bool]:
         resource = self.resolution.resource
@@ -143,7 +148,7 @@ class ObjectBinding(NamedTuple):
         from policylint.policy.asking import is_weak
 
         spec: Mapping[str, Any] = resource.body if kind.says else resource.spec
-        if spec.get("disabled") is True:
+        if self.is_off:
             return {}
         named = []
         for field, _, value in (entry.partition("=") for entry in settings):
@@ -156,8 +161,9 @@ class ObjectBinding(NamedTuple):
         return dict.fromkeys(named, not optional)
 
 
-def is_off(resource: Resource | None) -> bool:
-    return resource is not None and resource.body.get("disabled") is True
+def is_off(resource: Resource, kind: PolicyKind | None) -> bool:
+    """Return whether an object is switched off: its kind has a field for that (`switchedOff`)."""
+    return kind is not None and bool(kind.off) and resource.body.get(kind.off) is True
 
 
 def as_read(binding: ObjectBinding, controller: str | None, catalog: Catalog) -> ObjectBinding | None:
@@ -183,7 +189,7 @@ def superseded(named: Sequence[ObjectBinding]) -> dict[ResourceKey, ObjectBindin
     first: dict[tuple[str, str], ObjectBinding] = {}
     beaten: dict[ResourceKey, ObjectBinding] = {}
     for binding in sorted(named, key=lambda binding: (binding.form == "label", binding.holder.key[:2] == _SERVICE)):
-        acts = binding.resolution.found and not binding.of_some and not is_off(binding.resolution.resource)
+        acts = binding.resolution.found and not binding.of_some and not binding.is_off
         if binding.kind is None or not binding.kind.says or not acts:
             continue
         winner = first.setdefault((binding.kind.group, binding.says), binding)

@@ -15,7 +15,7 @@ from policylint.catalog.kinds import Catalog
 from policylint.model import Resource, World, text
 from policylint.model.policy_kind import Clients
 from policylint.model.resource import value_at
-from policylint.policy.bindings import ObjectBinding, is_off
+from policylint.policy.bindings import ObjectBinding
 
 Annotated = Callable[[Resource], Iterator[ObjectBinding]]
 
@@ -46,10 +46,7 @@ def narrowed(
 def _narrowed(binding: ObjectBinding, named: Sequence[ObjectBinding], *, closes: bool) -> ObjectBinding:
     home = binding.holder.key.namespace
     same = any(other.wanted == binding.wanted and other.holder.key.namespace == home for other in named)
-    own = any(
-        other.wanted != binding.wanted and other.says == binding.says and not is_off(other.resolution.resource)
-        for other in named
-    )
+    own = any(other.wanted != binding.wanted and other.says == binding.says and not other.is_off for other in named)
     of_some = same and binding.form != "label"
     return binding._replace(of_some=of_some, spares=own, closes=closes)
 
@@ -68,7 +65,7 @@ def _closes(name: str, by: Clients, named: Sequence[ObjectBinding], found: Seque
         and other.says == by.refuses
         and other.resolution.found
         and other.wanted not in on_ways
-        and not is_off(other.resolution.resource)
+        and not other.is_off
         for other in named
     )
 

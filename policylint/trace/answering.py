@@ -76,7 +76,8 @@ class Responder:
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
             questions: list[RequestQuestion] = []
             extend = partial(self._extended, candidate, start, message, port, questions)
-            message.apply(*(self._behaviour(start.gateway) or Traffic()).added_filters(candidate.route), port)
+            if start.gateway is None or not is_door(start.gateway):  # those of doors are in their rules
+                message.apply(*(self._behaviour(start.gateway) or Traffic()).added_filters(candidate.route), port)
             message.apply(rule.get("filters"), (*place, "filters"), port, extend)
             start = start._replace(
                 judged=(*start.judged, *_decided(message)),

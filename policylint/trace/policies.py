@@ -9,10 +9,11 @@ from typing import Any
 
 from policylint.implementations import Implementation, implementation
 from policylint.implementations.generic.detecting import Detected, detected
+from policylint.implementations.generic.failing import failures
 from policylint.implementations.generic.preflights import answers
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.asking import Ask, asked
-from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
+from policylint.policy.authorizing import RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Effective
@@ -160,7 +161,7 @@ class Policies:
             kind, effective = met.group.kind, met.group.effective
             decisions = self._implementation(kind).decisions(kind, met.spec, message)
             first = () if _comes_after_logins(met) else answers(kind.preflight, met.spec, message)
-            for decision in chain(first, _failures(effective), decisions):
+            for decision in chain(first, failures(effective.failing), decisions):
                 hangs = met.doubt or (unread and f"whether {unread} reads it")
                 hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
                 if hangs and decision.answer == "denied":
@@ -175,6 +176,10 @@ class Policies:
         served_by = implementation_of(gateway, self._simulation.catalog) or ""
         own = implementation(served_by, self._simulation.catalog.settings(served_by))
         found = own.detection(gateway.gateway, None, {})
+        if found is None and any(each.kind is not None and each.kind.says for each in self._simulation.unevaluated):
+            from policylint.doors.beside import detection
+
+            found = detection(self._simulation.world, served_by, gateway.gateway)
         for met in policies:
             found = found or self._implementation(met.group.kind).detection(gateway.gateway, met.group.kind, met.spec)
         return detected(found, message.address, message.headers)
@@ -198,6 +203,11 @@ class Policies:
                 handling = self._implementation(binding.kind).handle(resource, nothing, self._simulation.world)
                 if questions or (handling is not None and handling.decision is not None):
                     return True
+        named = [each for each in self._simulation.unevaluated if each.kind is not None and each.kind.says]
+        if named:
+            from policylint.doors.beside import decided
+
+            return any(True for _ in decided(named, nothing))
         return False
 
     def cut_off_by(self, met: Met) -> ResourceKey | None:
@@ -231,13 +241,6 @@ def _comes_after_logins(met: Met) -> bool:
     return place is not None and any(
         met.places.get(ask.path.split(".")[0], place) < place for ask in met.asks if ask.must
     )
-
-
-def _failures(effective: Effective) -> Iterator[Decision]:
-    """Yield the answers of settings that cannot do their work."""
-    for place, failure in effective.failing.items():
-        decision = Decision("denied" if failure.certain else "depends", place, failure.why, failure.status)
-        yield decision._replace(direct=failure.status < 400, is_fault=True)
 
 
 def facts(request: Request, asked: list[RequestQuestion] | None = None) -> RequestFacts:

@@ -19,6 +19,7 @@ from policylint.model.spelling import spelled
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLIENT, Client, RequestFacts, RequestQuestion
+from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, stops
@@ -39,7 +40,7 @@ from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_ru
 from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, together, tried
 from policylint.trace.request import Request, RequestError
-from policylint.trace.result import Considered, Met, Outcome, Share, Trace
+from policylint.trace.result import Considered, Judged, Met, Outcome, Share, Trace
 
 _SPEAKING = {"HTTP": "HTTPRoute", "HTTPS": "HTTPRoute", "TLS": "TLSRoute", "TCP": "TCPRoute", "UDP": "UDPRoute"}
 """As which kind of route the rules of a door count at a port of it."""
@@ -546,11 +547,12 @@ class Tracer:
             outcome = Outcome(status=left, reason=why)
             trace = trace._replace(outcome=outcome, forwarded=None, per_backend={}, mirrors=())
             policies, reached = tuple(met for met in policies if met.backend is None), []
-        named = self.policies.extensions(nodes, reached, controller)
-        extensions = tuple(each for each in named if each.wanted not in trace.settled)
+        found = self.policies.extensions(nodes, reached, controller)
+        extensions = tuple(each for each in found if each.wanted not in trace.settled)
         seen = self.policies.seen(policies, gateway, message)
         if not left:
-            trace = self.judged(trace, policies, message._replace(address=seen.address))
+            named = () if start.gateway is None or is_door(start.gateway) else extensions  # doors have guards of them
+            trace = self.judged(trace, policies, message._replace(address=seen.address), named)
         working = [share for share in trace.outcome.shares if share.share and not share.problem]
         trace = taken_off(trace, policies) if working else trace
         trace = trace._replace(
@@ -587,9 +589,15 @@ class Tracer:
         made = ((met, met.group.kind.implementation) for met in policies)
         return tuple(met for met, name in made if name == DOOR_GUARDS or self.admissions.hears(name))
 
-    def judged(self, trace: Trace, policies: Sequence[Met], message: RequestFacts) -> Trace:
-        """Return a trace with what policies on its way answer, and with the end that this means."""
+    def judged(
+        self, trace: Trace, policies: Sequence[Met], message: RequestFacts, named: Sequence[ObjectBinding] = ()
+    ) -> Trace:
+        """Return a trace with what policies, and objects named on its way, answer, and with the end that this means."""
         judged = (*trace.judged, *self.policies.judged(policies, message, trace.gateway))
+        if named:
+            from policylint.doors.beside import decided
+
+            judged += tuple(Judged(*each, None) for each in decided(named, message))
         trace = trace._replace(judged=judged) if judged else trace
         denial = next((each for each in judged if each.decision.answer == "denied"), None)
         if denial is None:

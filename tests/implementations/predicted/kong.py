@@ -155,11 +155,11 @@ WORLDS = {
         "alike", (plugin("login", "key-auth"),), "allowed, key-auth required",
         base=two(f"{PLUGINS}login", f"{PLUGINS}login")),
     "with different annotations of somebody else": Predicted("alike", (), "allowed", base=two("example.com/a: b")),
-    "addresses that a route asks for": Predicted("combined", (OFFICE,), "allowed", base=BY_OFFICE),
+    "addresses that a route asks for": Predicted("combined", (OFFICE,), "depends", base=BY_OFFICE),
     "a route and a consumer name one plugin": Predicted(
         "combined", (OFFICE, consumer("staff", "office")), "allowed", base=BY_OFFICE),
     "a consumer of another namespace does": Predicted(
-        "combined", (OFFICE, consumer("staff", "office", namespace="infra")), "allowed",
+        "combined", (OFFICE, consumer("staff", "office", namespace="infra")), "depends",
         lint=("GWP406",), base=BY_OFFICE),  # there is no plugin of that name in its own namespace
     "a group of consumers does": Predicted(
         "combined", (OFFICE, consumer("staff", "office", kind="KongConsumerGroup")), "allowed", base=BY_OFFICE),
@@ -167,18 +167,18 @@ WORLDS = {
         "combined", (OFFICE, consumer("staff", "office")), "allowed", base=base(service=ROUTE_AND)),
     "what runs for some leaves the Service's to all others": Predicted(
         "combined", (OFFICE, plugin("all", "ip-restriction", "config: {deny: [9.9.9.9/32]}"),
-                     consumer("staff", "office")), "allowed",
+                     consumer("staff", "office")), "depends",
         base=base(annotations=ROUTE_AND, service=f"{PLUGINS}all")),
     "a global plugin runs for all, whoever names it": Predicted(
         "combined", (cluster_plugin("all", "ip-restriction", everywhere="true"), consumer("staff", "all")), "allowed"),
     "a consumer has one of its own": Predicted(
-        "precedence", (OFFICE, plugin("home", "ip-restriction"), consumer("staff", "home")), "allowed",
+        "precedence", (OFFICE, plugin("home", "ip-restriction"), consumer("staff", "home")), "depends",
         base=BY_OFFICE),
     "one that is switched off": Predicted(
         "precedence", (OFFICE, plugin("home", "ip-restriction", "disabled: true"), consumer("staff", "home")),
-        "allowed", base=BY_OFFICE),
+        "depends", base=BY_OFFICE),
     "a consumer has one of another sort": Predicted(
-        "precedence", (OFFICE, plugin("home", "rate-limiting"), consumer("staff", "home")), "allowed",
+        "precedence", (OFFICE, plugin("home", "rate-limiting"), consumer("staff", "home")), "depends",
         base=BY_OFFICE),
     "guests are turned away": Predicted(
         "authentication", (GUESTS, STOP, consumer("guest", "stop")), "allowed, key-auth required", base=BY_LOGIN),

@@ -5,7 +5,7 @@ The same for what is there, and the controller of the route refuses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, deepest_written, path
@@ -14,7 +14,7 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.fix import Fix
-from policylint.model.kinds import BACKEND_KINDS, INGRESS
+from policylint.model.kinds import BACKEND_KINDS, INGRESS, group_of
 from policylint.model.words import count, listing, quoted
 from policylint.policy.bindings import ObjectBinding
 from policylint.simulation import Simulation
@@ -35,7 +35,7 @@ _NEVER_SKIPPED = "a filter is never skipped: its requests get an error"
 def check(simulation: Simulation) -> Iterator[Finding]:
     nearby = Nearby(simulation.world)
     policies = (each for each in simulation.policies.values() if each.kind.kind == "BackendTLSPolicy")
-    told = {target.key for each in policies if each.invalid_code for target in each.targets}
+    told = {(target.key, each.key): each.invalid for each in policies if each.invalid_code for target in each.targets}
     by_route: dict[ResourceKey, dict[ResourceKey, list[ObjectBinding]]] = {}
     for binding in simulation.bindings:
         if binding.form == "filter" and not binding.resolution.found:
@@ -52,7 +52,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         named = by_route.get(state.route.key, {})
         for missing in named.values():
             yield _of_filter(simulation, state.route, missing, nearby)
-        yield from (each for each in _refused(state) if each.resources[1] not in told)
+        yield from _refused(state, told)
     for binding in simulation.bindings:
         if binding.form == "annotation" and not binding.resolution.found:
             yield _of_annotation(binding, nearby)
@@ -151,12 +151,18 @@ def _of_rule(state: RouteState, rule: Rule) -> Iterator[BackendState]:
     return (each for each in state.backends if each.rule == rule.number and each.role in _CALLING)
 
 
-def _refused(state: RouteState) -> Iterator[Finding]:
-    """Yield the backends that are there and that the controller refuses."""
+def _refused(state: RouteState, told: Mapping[tuple[ResourceKey, ResourceKey], str]) -> Iterator[Finding]:
+    """Yield the backends that are there and that the controller refuses.
+
+    Args:
+        told: by backend and policy, why a policy of its TLS is refused: a backend that is refused for it is told of.
+    """
     route = state.route
     refused: dict[tuple[ResourceKey, str], BackendState] = {}
     for backend in state.backends:
         is_told = backend.reason in _REPORTED and (backend.reason != _MISSING or backend.port_found is False)
+        of_policies = [(policy, why) for (key, policy), why in told.items() if key == backend.wanted]
+        is_told |= any(why == backend.message or str(policy) in backend.message for policy, why in of_policies)
         if backend.reason and not is_told and backend.resolution.found:
             refused.setdefault((backend.wanted, backend.message), backend)
     for (wanted, why), backend in refused.items():
@@ -212,7 +218,7 @@ def _presumed(simulation: Simulation, wanted: ResourceKey) -> str:
 def _groups_meant(simulation: Simulation, wanted: ResourceKey) -> list[str]:
     """Return the groups that have the kind of a reference, whose own group is known and has no such kind."""
     catalog = simulation.catalog
-    known = wanted.group in ("", "core") or catalog.knows_group(wanted.group)
+    known = not group_of(wanted.group) or catalog.knows_group(wanted.group)
     if not known or catalog.get(wanted.group, wanted.kind) is not None:
         return []
     return sorted({each.group for each in catalog.named(wanted.kind.lower())})

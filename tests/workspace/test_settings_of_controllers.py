@@ -248,3 +248,35 @@ def test_values_of_the_chart_of_agentgateway(tmp_path: Path) -> None:
     edge = gateway_class("any", "agentgateway.dev/agentgateway")
     simulation = worlds.opened(tmp_path, edge, gateway(), release("agentgateway", values), service())
     assert settled(simulation, "agentgateway", "backendRefGrantMode") == "none"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "authority", "told"),
+    [
+        (OFF, "wellKnownCACertificates: System", True),
+        (OFF, "caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]", True),
+        (ON, "wellKnownCACertificates: System", False),
+        (ON, "caCertificateRefs: [{group: '', kind: ConfigMap, name: gone}]", False),  # the policy says why
+    ],
+)
+def test_a_refused_policy_hides_no_backend_that_is_off(
+    configuration: str, authority: str, told: bool, tmp_path: Path
+) -> None:
+    spec = (
+        "spec: {targetRefs: [{group: gateway.envoyproxy.io, kind: Backend, name: out}], "
+        f"validation: {{hostname: api.vendor.example, {authority}}}}}"
+    )
+    policy = manifest("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "out", "shop", spec)
+    simulation = worlds.opened(tmp_path, ENVOY, policy, own(configuration))
+    assert bool(list(run(simulation, select={"GWP406"}))) is told
+
+
+@pytest.mark.parametrize("kind", ["RequestMirror", "ExternalAuth"])
+def test_a_filter_is_told_of_as_what_it_is(kind: str, tmp_path: Path) -> None:
+    named = "backendRef: {group: gateway.envoyproxy.io, kind: Backend, name: out}"
+    field = {"RequestMirror": "requestMirror", "ExternalAuth": "externalAuth"}[kind]
+    filters = f"filters: [{{type: {kind}, {field}: {{protocol: HTTP, {named}}}}}]"
+    calling = route("calling", more=f"rules: [{{{filters}, backendRefs: [{{name: checkout, port: 80}}]}}]")
+    simulation = worlds.opened(tmp_path, ENVOY, calling, worlds.service(), own(OFF))
+    found = [each.message for each in run(simulation, select={"GWP406"}) if "calling" in each.message]
+    assert [f"Failed to validate the {kind} filter: Backend is disabled" in each for each in found] == [True]

@@ -51,8 +51,10 @@ def backend_off(backend: BackendState, settings: Mapping[str, Any]) -> tuple[str
     """Return why ResolvedRefs is False for a Backend where that feature is off, None where it is not."""
     if settings.get("enableBackend") is not False or (backend.wanted.group, backend.wanted.kind) != (GROUP, "Backend"):
         return None
-    reference = f"route rule {backend.rule} backendRef {backend.pointer[-1]}"
-    return "UnsupportedValue", f"Failed to process {reference}: Backend is disabled in Envoy Gateway configuration."
+    reference = f"process route rule {backend.rule} backendRef {backend.pointer[-1]}"
+    if backend.role != "backend":  # internal/gatewayapi/filters.go, processRequestMirrorFilter
+        reference = f"validate the {backend.role} filter"
+    return "UnsupportedValue", f"Failed to {reference}: Backend is disabled in Envoy Gateway configuration."
 
 
 def _accepts(condition: Condition) -> bool:

@@ -8,9 +8,9 @@ regular expressions only equal ones can be (docs/design/request-precedence.md §
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.checks.kit.locations import at, path, value_at
 from policylint.documents import Pointer
@@ -26,6 +26,9 @@ from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import widest_written
 from policylint.topology.routes import RouteFault, Rule, faults, rules
 from policylint.topology.state import Candidate
+
+if TYPE_CHECKING:
+    from policylint.trace.answering import Responder
 
 RULE = "GWP408"
 _AGES = "the older of the two routes wins, and the manifests do not state their ages"
@@ -48,6 +51,7 @@ class WrittenMatch(NamedTuple):
     Args:
         hostname: of the listener and the route, "" for every host.
         rank: the place that its proxy gives it (`Traffic.placed`), the least first.
+        doubtful: whether its route may not be attached, so that it takes nothing from those of others.
     """
 
     route: Resource
@@ -55,6 +59,7 @@ class WrittenMatch(NamedTuple):
     match: Match
     hostname: str = ""
     rank: int = 0
+    doubtful: bool = False
 
     @property
     def where(self) -> _Where:
@@ -97,10 +102,10 @@ class _Tie(NamedTuple):
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    routes = _routed(simulation)
+    routes, is_made = _routed(simulation), _making(simulation)
     lost: dict[_Where, list[tuple[WrittenMatch, WrittenMatch, _Place]]] = defaultdict(list)
     number_of_places: dict[ResourceKey, int] = {}
-    for place, members in _contests(simulation, routes, number_of_places):
+    for place, members in _contests(simulation, routes, number_of_places, is_made):
         winners = _winners(members)
         winning = {member.where for member, winner in zip(members, winners, strict=True) if winner is None}
         for where, found in {
@@ -117,7 +122,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if len(lost[where]) == number_of_places[where[0]] and where[:2] not in reported:
             reported.add(where[:2])
             yield _finding(simulation, *lost[where][0])
-    for tie in _narrowed_ties(simulation, routes):
+    for tie in _narrowed_ties(simulation, routes, is_made):
         if tie.loser.where[:2] not in reported and not _may_be_one(simulation.world, tie.loser.route, tie.winner.route):
             reported.add(tie.loser.where[:2])
             yield _tied(tie)
@@ -223,7 +228,9 @@ def _attached(state: RouteState) -> list[Node]:
     return list(dict.fromkeys(each.node for each in candidates if not each.failure and not each.unknown))
 
 
-def _narrowed_ties(simulation: Simulation, routes: Iterable[RouteState]) -> Iterator[_Tie]:
+def _narrowed_ties(
+    simulation: Simulation, routes: Iterable[RouteState], is_made: Callable[[WrittenMatch, _Place], bool]
+) -> Iterator[_Tie]:
     """Yield the ties of routes whose hostnames differ, and of which a listener leaves one and the same to both.
 
     Implementations that are known rank what is left; by the specification what a route states comes first
@@ -231,7 +238,7 @@ def _narrowed_ties(simulation: Simulation, routes: Iterable[RouteState]) -> Iter
     """
     at_host: dict[tuple[Node, str], dict[ResourceKey, tuple[RouteState, str]]] = defaultdict(dict)
     for state in routes:
-        for node, host, written in _places(state) if state.route.key.kind in _KINDS and _is_attached(state) else ():
+        for node, host, written in _places(state) if state.route.key.kind in _KINDS else ():
             at_host[node, host][state.route.key] = state, written
     for (node, host), states in at_host.items():
         listener = simulation.topology.listener(node)
@@ -240,16 +247,21 @@ def _narrowed_ties(simulation: Simulation, routes: Iterable[RouteState]) -> Iter
         order = ranking(simulation, _gateway(simulation, (node, host, "")))
         if order.as_written or order.stated or order.by.balances_equals:
             continue
-        alike: dict[object, list[tuple[WrittenMatch, str]]] = defaultdict(list)
-        for state, written in states.values():
+        found: list[WrittenMatch] = []
+        for state, _ in states.values():
             values = [(state.route, rule, number) for rule, number, _ in state.route.once(_values)]
-            for match in _read(simulation, values, {}, order):
-                alike[match.conditions].append((match, written))
-        for matches_ in alike.values():
-            (winner, stated), *others = sorted(matches_, key=lambda each: each[0].order)
-            for loser, written in others:
-                if written != stated and loser.route.key != winner.route.key and loser.takes_any:
-                    yield _Tie(loser, winner, node, host)
+            found += (each._replace(doubtful=not _is_attached(state)) for each in _read(simulation, values, {}, order))
+        place = node, host, ""
+        for group in _standing([each for each in found if is_made(each, place)], place, order):
+            alike: dict[object, list[WrittenMatch]] = defaultdict(list)
+            for match in group:
+                alike[match.conditions].append(match)
+            for matches_ in alike.values():
+                winner, *others = sorted(matches_, key=lambda each: (each.doubtful, each.order))
+                for loser in () if winner.doubtful else others:
+                    apart = states[loser.route.key][1] != states[winner.route.key][1]
+                    if apart and loser.takes_any and winner.order < loser.order:
+                        yield _Tie(loser, winner, node, host)
 
 
 def _tied(tie: _Tie) -> Finding:
@@ -307,33 +319,68 @@ def _refused(simulation: Simulation, route: Resource, lost: Candidate, rival: Re
 
 
 def _contests(
-    simulation: Simulation, routes: Iterable[RouteState], number_of_places: dict[ResourceKey, int]
+    simulation: Simulation,
+    routes: Iterable[RouteState],
+    number_of_places: dict[ResourceKey, int],
+    is_made: Callable[[WrittenMatch, _Place], bool],
 ) -> Iterator[tuple[_Place, list[WrittenMatch]]]:
     """Yield the matches of a place that share their path with others there; all, where a path is an expression.
 
-    Most share it with none, and are not read any further. A route that may not be attached takes nothing from others,
-    nor they from it; its own rules stand beside each other wherever it is.
+    Most share it with none, and are not read any further. A route that may not be attached takes nothing from others.
     """
-    at_place: dict[tuple[_Place, ResourceKey | None], dict[str, list[tuple[Resource, int, int]]]] = {}
+    at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
+    doubtful: set[ResourceKey] = set()
     for state in routes:
         if state.route.key.kind in _KINDS:
             places = _places(state)
             number_of_places[state.route.key] = len(places)
-            alone = None if _is_attached(state) else state.route.key
+            doubtful |= set() if _is_attached(state) else {state.route.key}
             for place in places:
-                by_path = at_place.setdefault((place, alone), {})
+                by_path = at_place.setdefault(place, {})
                 for rule, number, value in state.route.once(_values):
                     by_path.setdefault(value, []).append((state.route, rule, number))
     read: dict[tuple[ResourceKey, Ranking], dict[tuple[int, int], list[WrittenMatch]]] = {}
-    for (place, _), by_path in at_place.items():
+    for place, by_path in at_place.items():
         all_meet = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
         shared = [each for group in by_path.values() if all_meet or len(group) > 1 for each in group]
         if shared:
             order = ranking(simulation, _gateway(simulation, place))
-            members = [each._replace(hostname=place[1]) for each in _read(simulation, shared, read, order)]
-            if (ranks := order.by.placed(members)) is not None:
-                members = [members[number]._replace(rank=rank) for number, rank in ranks]
-            yield place, members
+            found = _read(simulation, shared, read, order)
+            members = [each._replace(doubtful=each.route.key in doubtful) for each in found if is_made(each, place)]
+            yield from ((place, group) for group in _standing(members, place, order))
+
+
+def _making(simulation: Simulation) -> Callable[[WrittenMatch, _Place], bool]:
+    """Return what says whether the controller at a place makes anything of the rule of a match: others take nothing."""
+    responders: list[Responder] = []
+
+    def is_made(match: WrittenMatch, place: _Place) -> bool:
+        if not responders:
+            from policylint.trace.answering import Responder
+            from policylint.trace.backends import BackendTls
+
+            responders.append(Responder(simulation, BackendTls(simulation)))
+        gateway = _gateway(simulation, place)
+        key = None if gateway is None else gateway.gateway.key
+        return responders[0].unserved(match.route, match.rule, key)[0] != 404
+
+    return is_made
+
+
+def _standing(found: Iterable[WrittenMatch], place: _Place, order: Ranking) -> list[list[WrittenMatch]]:
+    """Return the matches at a place with their ranks, together as far as they are compared: where ranks hang on what
+    else is there, those of routes that may not be attached stand by themselves."""
+    members = [each._replace(hostname=place[1]) for each in found]
+    if order.by.placed(members) is None:
+        return [members]
+    apart: dict[ResourceKey | None, list[WrittenMatch]] = defaultdict(list)
+    for each in members:
+        apart[each.route.key if each.doubtful else None].append(each)
+    groups = []
+    for group in apart.values():
+        ranks = order.by.placed(group)
+        groups.append(group if ranks is None else [group[number]._replace(rank=rank) for number, rank in ranks])
+    return groups
 
 
 def _gateway(simulation: Simulation, place: _Place) -> GatewayState | None:
@@ -391,17 +438,20 @@ def _values(route: Resource) -> list[tuple[int, int, str]]:
 
 
 def _winners(members: Sequence[WrittenMatch]) -> list[WrittenMatch | None]:
-    """Return for each match the one to which it loses all of its requests, None where there is none."""
+    """Return for each match the one to which it loses all of its requests, None where there is none: one of its own
+    route, or of one that certainly is attached; if its own is not, it gets none in any case."""
     orders = [member.order for member in members]
     first: dict[object, int] = {}
     for number, member in enumerate(members):
-        best = first.setdefault(member.conditions, number)
-        if orders[number] < orders[best]:
-            first[member.conditions] = number
+        for among in (member.route.key, None) if not member.doubtful else (member.route.key,):
+            best = first.setdefault((member.conditions, among), number)
+            if orders[number] < orders[best]:
+                first[member.conditions, among] = number
     found: list[WrittenMatch | None] = []
     for number, member in enumerate(members):
-        best = first[member.conditions]
-        found.append(members[best] if best != number and member.takes_any else None)
+        named = (first.get((member.conditions, among), number) for among in (None, member.route.key))
+        best = min(named, key=lambda each: orders[each])
+        found.append(members[best] if orders[best] < orders[number] and member.takes_any else None)
     expressions = [number for number, member in enumerate(members) if member.match.expressions]
     if len(expressions) * len(members) > _MOST_COMPARED:
         return found
@@ -410,7 +460,8 @@ def _winners(members: Sequence[WrittenMatch]) -> list[WrittenMatch | None]:
             if members[own].match.grpc != members[winner].match.grpc:
                 continue  # calls are told apart from other requests
             loses = found[own] is None and orders[winner] < orders[own] and members[own].takes_any
-            if loses and members[own].match.within(members[winner].match):
+            may_miss = members[winner].doubtful and members[winner].route.key != members[own].route.key
+            if loses and not may_miss and members[own].match.within(members[winner].match):
                 found[own] = members[winner]
     return found
 

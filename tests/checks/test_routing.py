@@ -726,3 +726,83 @@ def test_controllers_that_nobody_knows_may_ask_less(
     found = lint(tmp_path, gateway, of_class, route(parent=parent, backend=backend), services, secret)
     said = only(found, rule.partition(" ")[0])
     assert (said.severity, said.confidence) == (severity, confidence)
+
+
+BY_HEADER = "matches: [{path: {value: /pay}, headers: [{name: a, value: b}]}]"
+
+
+@pytest.mark.parametrize("grpc", [False, True])
+@pytest.mark.parametrize(("created", "loses"), [((OLD, YOUNG), True), ((YOUNG, OLD), False)])
+def test_a_route_that_may_not_be_attached_loses_to_one_that_is(
+    created: tuple[str, str], loses: bool, grpc: bool
+) -> None:
+    """Whether it is attached or not, it gets none of the requests that the older route of another namespace takes."""
+    kind, match = ("GRPCRoute", "matches: [{method: {service: a.B}}]") if grpc else ("HTTPRoute", SAME)
+    spec = f"spec: {{parentRefs: [{{name: edge, namespace: infra}}], rules: [{rule(match)}]}}"
+    certain, doubtful = (
+        worlds.manifest("gateway.networking.k8s.io/v1", kind, name, home, spec, at)
+        for name, home, at in (("certain", "infra", created[0]), ("doubtful", "shop", created[1]))
+    )
+    edge = worlds.gateway(listeners=f"[{{name: http, port: 80, protocol: HTTP, {BY_LABEL}}}]")
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller="example.net/unknown"),
+        *(edge, certain, doubtful, worlds.labelled("infra", "{edge: 'yes'}")),
+        *(worlds.service(), worlds.service(namespace="infra")),
+    )
+    found = [finding.message for finding in run(simulation, select={"GWP408"})]
+    assert [("shop/doubtful" in message.split(" against ")[0]) for message in found] == [True] * loses
+    assert disagreements(simulation) == []
+
+
+@pytest.mark.parametrize(
+    ("controller", "unmade"),
+    [
+        ("gateway.envoyproxy.io/gatewayclass-controller", "sessionPersistence: {idleTimeout: 1h}"),
+        (
+            "traefik.io/gateway-controller",
+            "filters: [{type: ExtensionRef, extensionRef: {group: traefik.io, kind: Middleware, name: gone}}]",
+        ),
+        ("networking.gke.io/gateway", "timeouts: {request: 1s}"),
+    ],
+)
+@pytest.mark.parametrize("made", [True, False])
+def test_a_rule_of_which_nothing_is_made_takes_nothing_from_others(controller: str, unmade: str, made: bool) -> None:
+    first = worlds.route("first", more=f"rules: [{rule(SAME if made else f'{SAME}, {unmade}')}]")
+    second = worlds.route("second", more=f"rules: [{rule(SAME)}]")
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller=controller), worlds.gateway(), first, second, worlds.service()
+    )
+    assert len(list(run(simulation, select={"GWP408"}))) == made
+    assert disagreements(simulation) == []
+
+
+@pytest.mark.parametrize(("rules", "loser"), [((5, 1), "young"), ((1, 2), "old")])
+def test_a_tie_for_what_a_listener_leaves_is_settled_as_the_proxy_ranks(rules: tuple[int, int], loser: str) -> None:
+    """Of routers for one host Traefik adds the number of rules of a route that are left to their priority
+    (pkg/provider/kubernetes/gateway/httproute.go, loadHTTPRoute, v3.7.13)."""
+    more = [rule(SAME), *(rule(f"matches: [{{path: {{value: /{name}}}}}]") for name in "abcd")]
+    old, young = (
+        worlds.manifest(
+            "gateway.networking.k8s.io/v1",
+            "HTTPRoute",
+            name,
+            "shop",
+            f"spec: {{parentRefs: [{{name: edge, namespace: infra}}], hostnames: ['{host}'], "
+            f"rules: [{', '.join(more[:number])}]}}",
+            at,
+        )
+        for name, host, number, at in (
+            ("old", "*.example.com", rules[0], OLD),
+            ("young", "shop.example.com", rules[1], YOUNG),
+        )
+    )
+    edge = worlds.gateway(
+        listeners="[{name: http, port: 80, protocol: HTTP, hostname: shop.example.com, "
+        "allowedRoutes: {namespaces: {from: All}}}]"
+    )
+    simulation = worlds.simulated(
+        worlds.gateway_class(controller="traefik.io/gateway-controller"), edge, old, young, worlds.service()
+    )
+    told = [finding.message for finding in run(simulation, select={"GWP408"})]
+    assert [f"shop/{loser}" in message.split(" against ")[0] for message in told] == [True]
+    assert disagreements(simulation) == []

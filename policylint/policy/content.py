@@ -11,7 +11,7 @@ from typing import Any
 from policylint.catalog.content import content_of, places
 from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, text
-from policylint.model.kinds import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED, group_of
 from policylint.model.policy_kind import ContentField
 from policylint.namedtuple import NamedTuple
 
@@ -72,6 +72,6 @@ def _wanted(value: object, namespace: str, field: ContentField) -> ResourceKey |
         spelled = (each for each in field.kinds if each[1].lower() == written.lower())
         group, kind = next(spelled, ("", written))
     if isinstance(reference.get("group"), str):
-        group = "" if reference["group"].lower() == "core" else reference["group"].lower()
+        group = group_of(reference["group"].lower())
     home = "" if (group, kind) in CLUSTER_SCOPED else text(reference.get("namespace")) or namespace
     return ResourceKey(group, kind, home, name)

@@ -22,7 +22,7 @@ from policylint.model import (
     text,
 )
 from policylint.model.keys import is_symbolic
-from policylint.model.kinds import CLUSTER_SCOPED, DEFINITION
+from policylint.model.kinds import CLUSTER_SCOPED, DEFINITION, group_of
 from policylint.model.policy_kind import Reference, TargetKind
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology, whole
@@ -100,8 +100,7 @@ def _kind_of(kind: PolicyKind, body: Mapping[str, Any]) -> tuple[str, str, Targe
     group, name = text(body.get("group")), text(body.get("kind"))
     if kind.any_case:
         group, name = group.lower(), _proper_kind(kind, group.lower(), name)
-    if group == "core":  # some vendors write the core group by name
-        group = ""
+    group = group_of(group)
     if "group" not in body and kind.origin == "crd" and name in _OF_GATEWAY_API:
         why = f"no group is given, {name} is of {GATEWAY_GROUP}"
         return GATEWAY_GROUP, name, kind.may_target(GATEWAY_GROUP, name), why

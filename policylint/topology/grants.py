@@ -15,6 +15,7 @@ from policylint.model import (
     sequence,
     text,
 )
+from policylint.model.kinds import group_of
 from policylint.topology.references import same_namespace
 
 KINDS = ("ReferenceGrant", "ReferencePolicy")
@@ -82,8 +83,8 @@ class Grants:
             for reference in map(mapping, sequence(grant.spec.get("to"))[:MOST_ENTRIES]) if namespace else ():
                 kinds = [text(entry.get(field)) for entry in (trusted, reference) for field in ("group", "kind")]
                 self._by_place[(place, *kinds)].add(namespace, text(reference.get("name")))
-                if kinds[2] == "core":  # whose name is "", and some controllers take this for it
-                    self._by_place[(place, *kinds[:2], "", kinds[3])].add(UNKNOWN_NAMESPACE, "")
+                if (meant := group_of(kinds[2])) != kinds[2]:  # some controllers take the word for it
+                    self._by_place[(place, *kinds[:2], meant, kinds[3])].add(UNKNOWN_NAMESPACE, "")
 
     def allows(self, referrer: ResourceKey, target: ResourceKey) -> bool | None:
         """Return whether `referrer` may name `target`: always in its own namespace, else if a grant there says so.

@@ -15,7 +15,7 @@ from policylint.model import (
     is_symbolic,
     text,
 )
-from policylint.model.kinds import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED, group_of
 from policylint.namedtuple import NamedTuple
 
 X_GROUP = "gateway.networking.x-k8s.io"
@@ -56,8 +56,9 @@ def of_core(wanted: ReferenceTarget) -> ReferenceTarget:
 
     Source: shared_types.go ParentReference; linkerd2 policy-controller/k8s/index/src/outbound/index.rs is_service.
     """
-    names_core = wanted.key.group.lower() == "core" and wanted.key.kind in ("Service", "Secret", "ConfigMap")
-    return wanted._replace(key=wanted.key._replace(group="")) if names_core else wanted
+    meant = group_of(wanted.key.group.lower())
+    names_core = not meant and wanted.key.kind in ("Service", "Secret", "ConfigMap")
+    return wanted._replace(key=wanted.key._replace(group=meant)) if names_core else wanted
 
 
 def backend_target(reference: Mapping[str, Any], namespace: str) -> ReferenceTarget:

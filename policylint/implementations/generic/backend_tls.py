@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.kinds import group_of
 from policylint.policy.declared import Reading
 from policylint.policy.results import PolicyState
 from policylint.topology import Condition
@@ -32,8 +33,7 @@ def ca_faults(policy: Resource, world: World) -> list[str]:
 
 
 def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any]) -> str:
-    group, kind = text(reference.get("group")), text(reference.get("kind"))
-    group = "" if group == "core" else group  # Kong, Traefik, NGINX Gateway Fabric and kgateway take the name for it
+    group, kind = group_of(text(reference.get("group"))), text(reference.get("kind"))
     if (group, kind) not in _CA_KINDS:
         return "InvalidKind"
     namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace

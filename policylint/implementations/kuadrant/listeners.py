@@ -15,12 +15,13 @@ from policylint.model import (
     sequence,
     text,
 )
+from policylint.model.kinds import group_of
 from policylint.policy.results import Group, Idle, PolicyState
 from policylint.topology import ListenerState, Topology
 from policylint.topology.status import tls_of
 
 _WITH_TLS = ("HTTPS", "TLS")
-_SECRETS = (("", "Secret"), ("core", "Secret"))
+_SECRET = ("", "Secret")
 
 
 def named_listeners(kind: PolicyKind, topology: Topology) -> dict[tuple[ResourceKey, str], set[ResourceKey]]:
@@ -96,7 +97,7 @@ def passed_over(kind: str, listener: ListenerState) -> tuple[str, str] | None:
     references = [mapping(reference) for reference in sequence(tls.get("certificateRefs"))]
     if not references:
         return "names no Secret for its certificate", "add the Secret to `tls.certificateRefs`"
-    if any((text(each.get("group")), text(each.get("kind"), "Secret")) not in _SECRETS for each in references):
+    if any((group_of(text(each.get("group"))), text(each.get("kind"), "Secret")) != _SECRET for each in references):
         return "names a certificate that is no Secret", "name a Secret"
     namespace = listener.holder.key.namespace
     if any(text(each.get("namespace"), namespace) != namespace for each in references):

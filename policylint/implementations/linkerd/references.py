@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from policylint.model import text
+from policylint.model.kinds import group_of
 
 _POLICY = "policy.linkerd.io"
 AUTHENTICATIONS = {
@@ -26,5 +27,5 @@ def referred(
 ) -> tuple[str, str]:
     """Return the group and the kind that a reference means, as they are spelled; two empty strings for none of them."""
     group, kind = text(reference.get("group")).lower(), text(reference.get("kind")).lower()
-    wanted = ("" if group == "core" else group, kind)
+    wanted = (group_of(group), kind)
     return next((each for each in kinds if (each[0], each[1].lower()) == wanted), ("", ""))

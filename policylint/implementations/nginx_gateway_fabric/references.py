@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import ResourceKey, World, mapping, sequence, text
+from policylint.model.kinds import group_of
 from policylint.policy.declared import Reading
 from policylint.policy.results import PolicyState
 from policylint.topology import Topology
@@ -36,7 +37,7 @@ def _faults(policy: ResourceKey, process: Mapping[str, Any], place: Pointer, wor
     reference = mapping(process.get("backendRef"))
     if reference:
         backend, _, port = backend_target(reference, policy.namespace)
-        backend = backend._replace(group="" if backend.group == "core" else backend.group)
+        backend = backend._replace(group=group_of(backend.group))
         pointer = (*place, "backendRef")
         if Grants(world).allows(policy, backend) is False:
             reason = f"no ReferenceGrant in namespace {backend.namespace} lets {policy} name {backend}"

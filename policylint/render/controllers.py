@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.releases import ReleasedProduct, Version, version
-from policylint.documents import Pointer, read
+from policylint.documents import Document, Pointer, read
 from policylint.load.charts import values_of
 from policylint.load.configured import in_config_maps
 from policylint.load.images import image_of
@@ -49,25 +49,35 @@ def values_of_charts(product: ReleasedProduct, world: World, path: tuple[str, ..
 def configurations(
     product: ReleasedProduct, world: World, files: Iterable[str], lines: Lines
 ) -> Iterator[Configuration]:
-    """Yield the configurations of a product's controller: in the values of its chart, and in files, ConfigMaps as
-    well."""
-    kind = text(product.configuration.get("kind"))
+    """Yield what states how a product's controller is configured, each place by itself, for whoever looks at what
+    stands there: values of its chart, files, ConfigMaps in these. What holds of them together is `in_force`."""
     for path in texts(product.configuration.get("values")):
         yield from values_of_charts(product, world, tuple(path.split(".")))
-    if not kind:
-        return
-    for file in files:
+    kind = text(product.configuration.get("kind"))
+    for file, document in _naming(kind, files, lines):
+        body = mapping(document.value)
+        if body.get("kind") == kind:
+            yield Configuration(f"{kind} in {file}", body, partial(_in_document, document))
+        for name, value in mapping(body.get("data")).items() if body.get("kind") == "ConfigMap" else ():
+            for inner in read(text(value).encode(), file).documents if f"kind: {kind}" in text(value) else ():
+                at = Location(document, ("data", name), True)
+                yield Configuration(f"{kind} in {file}", mapping(inner.value), partial(there, at))
+
+
+def by_themselves(product: ReleasedProduct, files: Iterable[str], lines: Lines) -> Iterator[Configuration]:
+    """Yield the configurations of a product's controller that are documents of files, and no object that deploys."""
+    kind = text(product.configuration.get("kind"))
+    for file, document in _naming(kind, files, lines):
+        if (body := mapping(document.value)).get("kind") == kind:
+            yield Configuration(f"{kind} in {file}", body, partial(_in_document, document))
+
+
+def _naming(kind: str, files: Iterable[str], lines: Lines) -> Iterator[tuple[str, Document]]:
+    """Yield the documents of the files that name a kind, with their files."""
+    for file in files if kind else ():
         written = "\n".join(lines(file))
-        if f"kind: {kind}\n" not in f"{written}\n":
-            continue
-        for document in read(written.encode(), file).documents:
-            body = mapping(document.value)
-            if body.get("kind") == kind:
-                yield Configuration(f"{kind} in {file}", body, partial(_in_document, document))
-            for name, value in mapping(body.get("data")).items() if body.get("kind") == "ConfigMap" else ():
-                for inner in read(text(value).encode(), file).documents if f"kind: {kind}" in text(value) else ():
-                    at = Location(document, ("data", name), True)
-                    yield Configuration(f"{kind} in {file}", mapping(inner.value), partial(there, at))
+        if f"kind: {kind}\n" in f"{written}\n":
+            yield from ((file, document) for document in read(written.encode(), file).documents)
 
 
 def in_force(product: ReleasedProduct, world: World) -> Iterator[tuple[Configuration, bool]]:

@@ -23,7 +23,7 @@ from policylint.compare.releases import judged_otherwise
 from policylint.compare.requests import request_changes
 from policylint.errors import UsageError
 from policylint.model import GATEWAY_GROUP, SEVERITIES, text
-from policylint.render.controllers import configurations, in_force, settings
+from policylint.render.controllers import by_themselves, in_force, settings
 from policylint.render.in_use import InUse, in_use
 from policylint.simulation import simulate
 from policylint.upgrade import Consequence, Move, Upgrade
@@ -213,8 +213,8 @@ def _settings(
         if name.endswith(STANDARD):
             continue
         about = product(name)
-        written = configurations(about, simulation.world, workspace.files, workspace.source_lines)
-        stated = [*((each, False) for each in written), *in_force(about, simulation.world)]
+        beside = by_themselves(about, workspace.files, workspace.source_lines)
+        stated = [*((each, False) for each in beside), *in_force(about, simulation.world)]
         if said := settings(about, release, stated, simulation.catalog.known_settings(name)):
             found[name] = said
     return found

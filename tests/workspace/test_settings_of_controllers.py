@@ -16,8 +16,10 @@ from policylint.catalog.kinds import shipped_catalog
 from policylint.catalog.releases import about, names
 from policylint.checks import run
 from policylint.model import mapping, sequence, text
+from policylint.session import upgrade
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
+from policylint.workspace import open_workspace
 from tests import worlds
 from tests.worlds import gateway, gateway_class, manifest, route, service
 
@@ -280,3 +282,20 @@ def test_a_filter_is_told_of_as_what_it_is(kind: str, tmp_path: Path) -> None:
     simulation = worlds.opened(tmp_path, ENVOY, calling, worlds.service(), own(OFF))
     found = [each.message for each in run(simulation, select={"GWP406"}) if "calling" in each.message]
     assert [f"Failed to validate the {kind} filter: Backend is disabled" in each for each in found] == [True]
+
+
+@pytest.mark.parametrize(
+    "configuration", [own, lambda said: release("gateway-helm", f"{{config: {{envoyGateway: {{{said}}}}}}}")]
+)
+def test_an_upgrade_knows_the_settings_of_each_environment(configuration: Any, tmp_path: Path) -> None:
+    """What a configuration says for one environment is nothing to the other one, for `upgrade` as for `lint`."""
+    for name, said in (("one", ON), ("two", "extensionApis: {enableBackend: false}")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "all.yaml").write_text("\n---\n".join([ENVOY, configuration(said)]), encoding="utf-8")
+        (tmp_path / name / "kustomization.yaml").write_text("resources: [all.yaml]\n", encoding="utf-8")
+    workspace = open_workspace([str(tmp_path)])
+    judged = {settled(each, "envoy-gateway", "enableBackend") for each in workspace.simulations}
+    assert judged == {True, False}
+    for simulation in workspace.simulations:
+        said_of_it = upgrade._settings(simulation, workspace, {"envoy-gateway": (1, 8)})["envoy-gateway"]
+        assert said_of_it["enableBackend"] is settled(simulation, "envoy-gateway", "enableBackend")

@@ -12,7 +12,7 @@ from policylint.doors import is_inside, proxies, with_doors
 from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.implementations.generic import Traffic
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
-from policylint.model.kinds import INGRESS, WAYS_IN
+from policylint.model.kinds import WAYS_IN
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
@@ -102,12 +102,10 @@ def _outside(
 
 def _has_no_pods(topology: Topology, route: RouteState, sender: Resource) -> bool:
     """Return whether what sends the requests of an Ingress on is outside of the cluster, and of every mesh."""
-    if route.route.key[:2] != INGRESS:
-        return False
-    from policylint.doors.vendors import vendor_of
+    from policylint.doors.vendors import is_outside
 
     state = topology.gateway(sender.key)
-    return state is not None and vendor_of(state.controller, sender.key.name, route.route).is_outside
+    return state is not None and is_outside(state, route.route)
 
 
 def _is_default(simulation: Simulation, by: Resource) -> bool:

@@ -102,7 +102,7 @@ def services_named(world: World) -> Iterator[tuple[Resource, Pointer, object, Re
 
 def _answered(world: World, door: Resource) -> str:
     """Return in words what becomes of requests whose Service is missing: the name of a class says who answers them."""
-    status, unmade = without_backends("", "", door)
+    status, unmade = without_backends(None, door)
     if door.key[:2] == INGRESS:
         found = ((vendor.unserved, vendor.unmade) for each, vendor, _ in served(world) if each is door)
         status, unmade = next(found, (None, ""))

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door, proxies
-from policylint.doors.vendors import vendor_of
+from policylint.doors.vendors import is_outside
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
-from policylint.model.kinds import INGRESS
 from policylint.policy.authorizing import (
     Checkpoint,
     Client,
@@ -365,8 +364,4 @@ def end_of(admission: PlacedDecision) -> Outcome:
 
 def _at_door(gateway: GatewayState, trace: Trace) -> Client:
     """Return who sends on what comes in at a door: what is no pod is in no mesh."""
-    ingress = trace.route
-    if ingress is None or ingress.key[:2] != INGRESS:
-        return Client()
-    vendor = vendor_of(gateway.controller, gateway.gateway.key.name, ingress)
-    return Client(None, "") if vendor.is_outside else Client()
+    return Client(None, "") if trace.route is not None and is_outside(gateway, trace.route) else Client()

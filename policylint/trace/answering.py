@@ -228,7 +228,7 @@ class Responder:
             return 500, ""
         from policylint.doors.vendors import without_backends
 
-        return without_backends(state.controller, state.gateway.key.name, route)
+        return without_backends(state, route)
 
     def _backends(
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None

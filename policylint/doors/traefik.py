@@ -82,6 +82,10 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
     for ingress in (each for kind in kinds for each in world.of_kind(*kind)):
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             pointer: Pointer = ("spec", "routes", number)
+            if _leads_nowhere(world, ingress, route):
+                fix = "name a service, `kind: TraefikService` and `name: noop@internal` where a middleware answers"
+                yield DeadEnd(ingress, pointer, "has a rule without services", fix, then=_UNROUTED)
+                continue
             crossed = _crosses(world, ingress, route) if crossing is False else ""
             if crossed:
                 does = f"names {crossed} of another namespace, which Traefik refuses"
@@ -278,6 +282,9 @@ def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
 
     found: set[tuple[ResourceKey, Any]] = set()
     broken = {end.holder.key for end in without_service(world) if end.holder.key[:2] == TRAEFIK_SERVICE}
+    for ingress in world.of_kind(*KIND):
+        rules = enumerate(map(mapping, sequence(ingress.spec.get("routes"))))
+        found.update((ingress.key, number) for number, route in rules if _leads_nowhere(world, ingress, route))
     for end in without_object(world):
         if end.holder.key[:2] == TRAEFIK_SERVICE:
             broken.add(end.holder.key)
@@ -292,6 +299,29 @@ def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
             if any(_key(each) in broken for each in named):
                 found.add((ingress.key, number))
     return found
+
+
+def _leads_nowhere(world: World, ingress: Resource, route: Mapping[str, Any]) -> bool:
+    """Tell whether a rule has no service, and no router below it: whatever its middlewares answer, it is not made.
+
+    Source: traefik/traefik v3.7.13, pkg/server/router/router.go, buildHTTPHandler; in older releases the service that
+    it is given does not exist (pkg/server/service/service.go, BuildHTTP).
+    """
+    is_empty = route.get("services") in (None, [])
+    return is_empty and ingress.key[:2] == KIND and ingress.key not in world.once(_parents)
+
+
+def _parents(world: World) -> Collection[ResourceKey]:
+    """Return the IngressRoutes below which others have routers."""
+    named = (
+        (each, mapping(reference))
+        for each in world.of_kind(*KIND)
+        for reference in sequence(each.spec.get("parentRefs"))
+    )
+    return {
+        ResourceKey(*KIND, text(reference.get("namespace")) or each.key.namespace, text(reference.get("name")))
+        for each, reference in named
+    }
 
 
 def _key(reference: Mapping[str, Any]) -> ResourceKey:

@@ -80,6 +80,8 @@ def test_nothing_redirects_to_https_where_there_is_no_rule(prefix: str) -> None:
         ("services: [{name: web, port: 80}, {name: nope, port: 80}]", []),
         ("services: [{name: web, port: 99}]", []),
         (NAMING, []),
+        ("services: []", []),
+        ("middlewares: [{name: own}]", [made("Middleware", "own", "{redirectScheme: {scheme: https}}")]),
         (NAMING, [made("Middleware", "own", "{chain: {middlewares: [{name: gone}]}}")]),
         (NAMING, [made("Middleware", "own", "{addPrefix: {prefix: /a}, stripPrefix: {prefixes: [/b]}}")]),
         (BEYOND, [made("TraefikService", "all", "{weighted: {services: [{name: nope, port: 80}]}}")]),
@@ -99,6 +101,17 @@ def test_a_rule_of_traefik_for_which_there_is_no_router(first: str, beside: list
     assert answer(simulated(*world, rules(first, TO_OTHER)), REST)[0] == "other"
     alone = simulated(*world, router(f"Host(`{HOST}`) | {first}"))
     assert answer(alone, API)[0] == "404"
+
+
+def test_a_rule_without_services_has_routers_below_it() -> None:
+    parent = router(f"Host(`{HOST}`) | middlewares: [{{name: own}}]")
+    child = router(f"PathPrefix(`/api`) | {TO_WEB}", more=", parentRefs: [{name: web}]").replace(
+        "name: web, n", "name: child, n"
+    )
+    beside = [made("Middleware", "own", "{redirectScheme: {scheme: https}}"), WEB, NAMESPACE]
+    told = [finding for finding in run(simulated(*beside, parent)) if "without services" in finding.message]
+    assert len(told) == 1
+    assert not [each for each in run(simulated(*beside, parent, child)) if "without services" in each.message]
 
 
 def test_what_is_asked_where_there_is_no_router_is_asked_of_nobody() -> None:

@@ -11,7 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
-from policylint.doors.peculiar import OWN_GATEWAY, SERVER, TLS_ENDS, proxies
+from policylint.doors.peculiar import OWN_GATEWAY, SERVER, TLS_ENDS
+from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.tls_ends import End, TlsEnd, written
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
@@ -80,7 +81,7 @@ def _served(world: World) -> Sequence[Served]:
 
 def _at_servers(world: World, gateway: Resource) -> Iterator[End]:
     """Yield the servers of a Gateway of Istio: their credentials are read where its proxies are."""
-    homes = {workload.key.namespace for workload in proxies(world, gateway)}
+    homes = gateway_pods.homes(world, gateway)
     for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):
         tls = mapping(server.get("tls"))
         name, hosts = text(tls.get("credentialName")), texts(server.get("hosts"))
@@ -163,7 +164,7 @@ def misplaced(world: World) -> Iterator[DeadEnd]:
     """
     known = Certificates(world, Grants(world))
     for gateway in world.of_kind(*OWN_GATEWAY):
-        homes = sorted({workload.key.namespace for workload in proxies(world, gateway)})
+        homes = sorted(gateway_pods.homes(world, gateway))
         if not homes or gateway.key.namespace in homes or not all(homes):
             continue
         for number, server in enumerate(map(mapping, sequence(gateway.spec.get("servers")))):

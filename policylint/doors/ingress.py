@@ -74,7 +74,8 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
         rules = [rule for each in read for rule in each.rules()]
         unseen = next((each.unseen for each in read if each.unseen), "")
         controller = classes.controller(name) or classes.installed(name)
-        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS), unseen)
+        served_by = next(iter(by_vendor.values()))[0].catalogued if len(by_vendor) == 1 else ""
+        yield door(holder, controller, rules, guards(), backends, (_HTTP, _HTTPS), unseen, served_by)
 
 
 class _Class:

@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
-from policylint.doors.peculiar import OWN_GATEWAY, proxies
+from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
@@ -310,7 +310,7 @@ def hidden(world: World) -> Iterator[DeadEnd]:
         for gateway in world.of_kind(*OWN_GATEWAY) if virtual.spec.get("exportTo") else ():
             homes = _homes(world, gateway)
             if _names(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
-                known = gateway_pods.homes(world, mapping(gateway.spec.get("selector")))
+                known = gateway_pods.homes(world, gateway)
                 if not known and any(name not in _OWN for name in texts(virtual.spec["exportTo"])):
                     continue  # the namespaces that it names are those of the pods, perhaps
                 where = f"namespace {min(homes)}, where the pods of {gateway.key} are"
@@ -331,7 +331,7 @@ def _names(virtual: Resource, gateway: Resource) -> bool:
 
 def _homes(world: World, gateway: Resource) -> set[str]:
     """Return the namespaces of the pods of a Gateway: its own if none was seen."""
-    return gateway_pods.homes(world, mapping(gateway.spec.get("selector"))) or {gateway.key.namespace}
+    return gateway_pods.homes(world, gateway) or {gateway.key.namespace}
 
 
 def _in_full(virtual: Resource, names: object) -> list[str]:
@@ -611,7 +611,7 @@ def _named(world: World, virtual: Resource, rule: Mapping[str, Any], name: str, 
 
 def _unseen(world: World, gateway: Resource, policies: Mapping[ResourceKey, PolicyState]) -> str:
     """Return what may ask at the pods of a gateway that no manifest shows; "" where nothing may, or they are seen."""
-    if proxies(world, gateway):
+    if gateway_pods.selected(world, gateway):
         return ""
     wanted = mapping(gateway.spec.get("selector"))
     elsewhere = wanted.get("istio") in _INSTALLED and not any(word in gateway.key.namespace for word in _OF_GATEWAYS)

@@ -173,6 +173,7 @@ def door(
     backends: Callable[[Resource], tuple[BackendState, ...]],
     openings: Iterable[Opening] = (),
     unseen: str = "",
+    served_by: str = "",
 ) -> Door:
     """Return a door with its routes and guards.
 
@@ -180,6 +181,7 @@ def door(
         unseen: what was not seen and may ask of all requests.
         backends: returns the backends of an object's rules.
         openings: further ports that are open, whether or not a rule is for them.
+        served_by: whose it is as far as its objects tell.
     """
     served: dict[Opening, set[ResourceKey]] = {opening: set() for opening in openings}
     for rule in rules:
@@ -193,6 +195,7 @@ def door(
         (),
         tuple(listeners.values()),
         0,
+        served_by=served_by,
     )
     numbers: dict[ResourceKey, dict[str, int]] = {}
     of_holder: dict[ResourceKey, list[DoorRule]] = {}

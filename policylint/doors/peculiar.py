@@ -1,12 +1,6 @@
-"""What is peculiar to single controllers and asked of every tree: by which kinds requests come in, and whose pods."""
+"""What is peculiar to single controllers and asked of every tree: by which kinds requests come in."""
 
 from __future__ import annotations
-
-from functools import lru_cache
-from itertools import chain
-
-from policylint.model import Resource, World, mapping
-from policylint.topology.workloads import WORKLOADS, pod_labels
 
 OWN_GATEWAY = ("networking.istio.io", "Gateway")
 """Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
@@ -51,13 +45,3 @@ BY_CONSUMER = (("configuration.konghq.com", "KongPlugin"), ("configuration.kongh
 """Kinds whose objects let in consumers, by what these bring."""
 BY_PRIORITY = ("traefik.io", "IngressRoute")
 """A kind whose rules come in an order of numbers, which may be equal."""
-
-
-@lru_cache(maxsize=64)
-def proxies(world: World, gateway: Resource) -> tuple[Resource, ...]:
-    """Return the workloads at whose pods the requests of a Gateway of Istio's own come in, in any namespace."""
-    wanted = mapping(gateway.spec.get("selector"))
-    if gateway.key[:2] != OWN_GATEWAY or not wanted:
-        return ()
-    workloads = chain.from_iterable(world.of_kind(*kind) for kind in WORKLOADS)
-    return tuple(workload for workload in workloads if wanted.items() <= pod_labels(workload).items())

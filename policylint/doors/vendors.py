@@ -31,6 +31,11 @@ class Vendor:
         return text(self._entry.get("implementation"))
 
     @property
+    def catalogued(self) -> str:
+        """The implementation, as the catalog calls it."""
+        return text(self._entry.get("catalogued")) or self.name
+
+    @property
     def prefix(self) -> str:
         """How its annotations begin; "" where that is not known."""
         return text(self._entry.get("prefix"))

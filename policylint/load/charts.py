@@ -18,17 +18,37 @@ _OTHER_VALUES = frozenset({"valueFiles", "parameters", "fileParameters"})
 
 def installed(world: World, chart: str) -> Iterator[str]:
     """Yield the namespaces in which something installs a chart."""
-    for release in world.once(_releases).get(chart, ()):
-        yield text(release.spec.get("targetNamespace")) or release.key.namespace
-    for application in world.of_kind(*APPLICATION):
-        sources = [application.spec.get("source"), *sequence(application.spec.get("sources"))]
-        names = (text(mapping(source).get("chart")).rpartition("/")[2] for source in sources)
-        namespace = text(mapping(application.spec.get("destination")).get("namespace"))
-        if chart in names and namespace:
+    for release, _, _ in values_of(world, chart):
+        if namespace := namespace_of(release):
             yield namespace
+    yield from world.unseen.installing(chart)
     for deployment in world.of_kind("apps", "Deployment"):
         if text(deployment.labels.get("helm.sh/chart")).rpartition("-v")[0] == chart:
             yield deployment.key.namespace
+
+
+def namespace_of(release: Resource) -> str:
+    """Return the namespace into which something installs its chart; "" where an Application does not state it.
+
+    Source: fluxcd.io/flux/components/helm/helmreleases, «Target namespace»; k3s-io/helm-controller,
+    pkg/controllers/chart/chart.go, job.
+    """
+    if release.key[:2] == APPLICATION:
+        return text(mapping(release.spec.get("destination")).get("namespace"))
+    return text(release.spec.get("targetNamespace")) or release.key.namespace
+
+
+def name_of(release: Resource) -> str:
+    """Return the name under which something installs its chart.
+
+    Source: fluxcd.io/flux/components/helm/helmreleases, «Release name»; argo-cd.readthedocs.io, «Helm», release name.
+    """
+    if release.key[:2] == APPLICATION:
+        sources = [release.spec.get("source"), *sequence(release.spec.get("sources"))]
+        stated = (text(value_at(source, ("helm", "releaseName"))) for source in sources)
+        return next(filter(None, stated), release.key.name)
+    above = text(release.spec.get("targetNamespace")) if release.key[:2] == RELEASE else ""
+    return text(release.spec.get("releaseName")) or f"{above}-{release.key.name}".lstrip("-")
 
 
 def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:

@@ -343,6 +343,14 @@ class Unseen:
         makings = (making for place in (self._everywhere, *self._namespaces.values()) for making in place.values())
         return {making.source.chart for making in makings if making.source.chart and making.source.makes is None}
 
+    def installing(self, chart: str) -> list[str]:
+        """Return the namespaces into which something installs a chart that is not rendered, sorted."""
+        return sorted(
+            namespace
+            for namespace, makings in self._namespaces.items()
+            if any(making.source.chart == chart for making in makings.values())
+        )
+
     def bringing_routes(self) -> list[str]:
         """Return the reasons for which HTTPRoutes and GRPCRoutes may exist unseen: `AIGatewayRoute shop/chat makes
         HTTPRoute shop/chat`, `HelmRelease media/plex is not rendered`."""

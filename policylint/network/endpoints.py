@@ -104,9 +104,9 @@ def workloads(world: World) -> list[Endpoint]:
         for resource in world.of_kind(group, kind):
             owner = _owner(world, resource) if "ownerReferences" in resource.metadata else None
             if owner is None:
-                found[resource.key] = _of_template(resource, resource.key)
+                found[resource.key] = of_workload(resource, resource.key)
             elif kind == "Pod":
-                found.setdefault(owner, _of_template(resource, owner))
+                found.setdefault(owner, of_workload(resource, owner))
     return list(found.values())
 
 
@@ -144,7 +144,8 @@ def _owner(world: World, resource: Resource) -> ResourceKey | None:
     return owner
 
 
-def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
+def of_workload(resource: Resource, key: ResourceKey) -> Endpoint:
+    """Return the end that the pods of a workload are, under the key of what they stand for."""
     template = pod_template(resource)
     spec = mapping(template.get("spec"))
     labels = mapping(mapping(template.get("metadata")).get("labels"))
@@ -156,7 +157,7 @@ def _of_template(resource: Resource, key: ResourceKey) -> Endpoint:
     return Endpoint(
         "workload",
         key,
-        key.namespace,
+        resource.key.namespace,
         labels,
         False,
         tuple([port for port in _container_ports(spec) if port.name]),

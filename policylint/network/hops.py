@@ -325,8 +325,7 @@ class Hops:
     def _from_clients(self, plane: DataPlane, listener: int) -> list[Hop]:
         """Return the hop from clients outside to the proxies; what no policy isolates needs none."""
         number = self._number[id(plane.endpoint)]
-        entries = self.network.entries(number, "ingress")
-        if not entries:
+        if not self.network.entries(number, "ingress"):
             return []
         port = plane.container_port(listener)
         verdict, because, steps = self._entered(number, self._ports("TCP", () if port is None else (port,)))

@@ -104,7 +104,7 @@ class Network:
         """What each policy selects, by number."""
         selectable = self.universe.everything & ~self.universe.addresses.all
         return tuple(
-            Chosen() if policy.subject is None else self.universe.select(policy.subject).within(selectable)
+            Chosen() if policy.subject is None else self.universe.governed(policy.subject).within(selectable)
             for policy in self.policies
         )
 

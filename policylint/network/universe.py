@@ -90,6 +90,9 @@ class Universe:
             namespace_labels(world, namespace, known=namespace in inhabited) for namespace in self._namespaces
         )
         self._unplaced = union(self._members[namespace] for namespace in filter(is_unplaced, self._namespaces))
+        self._anywhere = bits_of(
+            number for number in numbers_of(self._unplaced) if self.endpoints[number].role == "proxies"
+        )
         self._answers: dict[tuple[str | None, str, str], Chosen] = {}
         self._spread: dict[str, Chosen] = {}
         self._by_port: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -101,6 +104,15 @@ class Universe:
         if isinstance(peer, Block):
             return self._select_block(peer)
         return self._select_entity(peer)
+
+    def governed(self, subject: Peer) -> Chosen:
+        """Return the ends that a policy is for; proxies of which nothing says where they run are not in its namespace
+        unless it names labels of theirs."""
+        selected = self.select(subject)
+        if self._anywhere and isinstance(subject, Pods) and subject.home and not is_unplaced(subject.home):
+            named = self._by_label.select(subject.pods).sure if any(subject.pods.values()) else 0
+            selected = selected.within(~self._anywhere | named)
+        return selected
 
     def named(self, name: str, protocol: str) -> list[tuple[int, int]]:
         """Return what a port name means on the pods: pairs of pods and ports, the pods that lack it left out."""

@@ -158,13 +158,13 @@ class Simulation:
         self, gateways: Iterable[GatewayState], routes: Iterable[RouteState], found: list[Endpoint] | None = None
     ) -> Hops:
         """Return the ways from some Gateways to the backends of some routes, among all workloads or those `found`."""
+        from policylint.implementations.generic.gateway_pods import data_planes
         from policylint.network.addressed import SERVICE, services_behind
         from policylint.network.hops import Hops
-        from policylint.network.proxies import data_planes
 
         planes: list[DataPlane] = []
         for gateway in gateways:
-            places = self.catalog.data_plane(implementation_of(gateway, self.catalog))
+            places = self.catalog.data_plane(implementation_of(gateway, self.catalog) or gateway.served_by)
             planes += data_planes(self.world, gateway, places)
         backends = [backend for route in routes for backend in route.backends]
         services = [

@@ -90,6 +90,7 @@ class GatewayState(NamedTuple):
         class_key, class_resolution: the GatewayClass it names, at ("spec", "gatewayClassName").
         controller: the class's controllerName, "" where it is unknown.
         references: the client certificate towards backends and the infrastructure parameters.
+        served_by: the implementation behind a door whose class was not seen, as far as its objects tell.
     """
 
     gateway: Resource
@@ -100,6 +101,7 @@ class GatewayState(NamedTuple):
     listeners: tuple[ListenerState, ...]
     attached_listener_sets: int
     references: tuple[ReferenceState, ...] = ()
+    served_by: str = ""
 
 
 class ListenerSetState(NamedTuple):

@@ -1,6 +1,7 @@
 """Network policies behind doors: where the pods of an ingress controller run is not known unless something says so.
 
-Predicted first: a policy that lets in one namespace decides nothing where the controller may be in that one.
+Predicted first: a policy that lets in one namespace decides nothing where the controller may be in that one, unless it
+is that in which its documentation installs it (kubernetes.github.io/ingress-nginx/deploy).
 """
 
 from __future__ import annotations
@@ -51,5 +52,4 @@ def test_network_policies(named: str, of_class: str) -> None:
     simulation = simulated(deployment(), backend, ingress(of_class=of_class), policy)
     trace = Tracer(simulation, nearest=False).trace(from_url("GET", "http://shop.example.com/"))
     assert trace.network is not None
-    between = trace.network.hops[-1]
-    assert between.verdict == verdict
+    assert trace.network.verdict == ("allowed" if verdict == "unknown" and of_class == "nginx" else verdict)

@@ -65,10 +65,9 @@ def _readers(world: World, virtual: Resource) -> Mapping[str, str]:
             continue
         gateways = world.in_namespace(_GROUP, "Gateway", home or virtual.key.namespace)
         gateway = next((each for each in gateways if each.key.name == own), None)
-        wanted = {} if gateway is None else mapping(gateway.spec.get("selector"))
-        if gateway is None or not wanted:
+        if gateway is None or not gateway.spec.get("selector"):
             return {}
-        homes = gateway_pods.homes(world, wanted)
+        homes = gateway_pods.homes(world, gateway)
         unseen = "its pods may be in another namespace"
         found |= dict.fromkeys(homes, "") if homes else {gateway.key.namespace: unseen}
     return found

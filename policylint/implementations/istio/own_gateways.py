@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.implementations.generic import gateway_pods
 from policylint.model import Resource, World, mapping, sequence, text
-from policylint.topology.workloads import WORKLOADS, pod_labels
 
 OWN_GATEWAY = ("networking.istio.io", "Gateway")
 _SELECTING = (
@@ -29,9 +29,7 @@ _USUAL = ("istio", "ingress", "gateway")
 def unseen_gateways(world: World) -> Iterator[tuple[Resource, str]]:
     """Yield the Gateways whose pods no manifest shows, with the namespace of these; "" where nothing tells it."""
     for gateway in world.of_kind(*OWN_GATEWAY):
-        wanted = mapping(gateway.spec.get("selector"))
-        workloads = (workload for kind in WORKLOADS for workload in world.of_kind(*kind))
-        if wanted and not any(wanted.items() <= pod_labels(workload).items() for workload in workloads):
+        if gateway.spec.get("selector") and not gateway_pods.selected(world, gateway):
             yield gateway, pods_namespace(world, gateway)
 
 
@@ -48,20 +46,16 @@ def asks_for_identities(gateway: Resource) -> bool:
 
 
 def pods_namespace(world: World, gateway: Resource) -> str:
-    """Return the namespace in which objects select the pods of a Gateway by labels; "" for none, or several."""
+    """Return the namespace of the pods of a Gateway: that in which Istio's policies select such pods by labels, where
+    nothing else tells it; "" for none, or several."""
     wanted = mapping(gateway.spec.get("selector"))
-    services = {
-        service.key.namespace
-        for service in world.of_kind("", "Service")
-        if wanted and wanted.items() <= mapping(service.spec.get("selector")).items()
-    }
     policies = {
         policy.key.namespace
         for group, kind, field in _SELECTING
         for policy in world.of_kind(group, kind)
         if _selects(mapping(policy.spec.get(field)), wanted)
     }
-    found = services or {name for name in policies if any(usual in name for usual in _USUAL)}
+    found = gateway_pods.homes(world, gateway) or {name for name in policies if any(usual in name for usual in _USUAL)}
     return next(iter(found)) if len(found) == 1 else ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.model import ResourceKey
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from policylint.workspace import open_workspace
@@ -205,3 +206,32 @@ def test_a_chart_that_kustomize_inflates(tmp_path: Path) -> None:
     trace = Tracer(simulation, nearest=False).trace(from_url("GET", "http://shop.example.com/"))
     assert trace.network is not None
     assert trace.network.verdict == "allowed"
+
+
+@pytest.mark.parametrize(
+    ("policy", "verdict"),
+    [(lets_in(of="apps"), "allowed"), (lets_in(), "unknown"), (lets_in().replace("shop", "infra"), "allowed")],
+)
+def test_a_gateway_that_was_not_seen(policy: str, verdict: str) -> None:
+    """Its proxies may run anywhere: it hangs on policies at the pods alone."""
+    body = "spec: {parentRefs: [{name: edge, namespace: infra}], rules: [{backendRefs: [{name: web, port: 80}]}]}"
+    route = manifest("gateway.networking.k8s.io/v1", "HTTPRoute", "web", "shop", body)
+    simulation = simulated(PODS, service("web", more="selector: {app: web}"), route, policy)
+    edge, web = (ResourceKey(group, kind, at, name) for group, kind, at, name in (
+        ("gateway.networking.k8s.io", "Gateway", "infra", "edge"), ("", "Service", "shop", "web")))  # fmt: skip
+    assert simulation.hops.from_gateway(edge, 80, web, 80).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("policy", "verdict"),
+    [
+        (lets_in(of="shop"), "allowed"),
+        (lets_in(of="edge").replace("Ingress", "Egress").replace("ingress", "egress").replace("from", "to"), "unknown"),
+    ],
+)
+def test_a_service_of_which_nothing_says_what_stands_behind_it(policy: str, verdict: str) -> None:
+    """No pods of which the tree tells are behind it: it hangs on what the proxies may send."""
+    simulation = simulated(service("web", more="selector: null"), ROUTER, TRAEFIK, policy)
+    trace = Tracer(simulation, nearest=False).trace(from_url("GET", "http://shop.example.com/"))
+    assert trace.network is not None
+    assert trace.network.verdict == verdict

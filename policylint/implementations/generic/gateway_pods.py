@@ -62,12 +62,16 @@ def data_planes(world: World, state: GatewayState, placements: Sequence[Placemen
         for placement in _chosen(world, placements):
             found += _placed(world, state, placement)
     if not found:
-        nowhere = Endpoint("proxies", gateway.key, f"{UNKNOWN_NAMESPACE}{gateway.key.path}", open=True)
-        return [DataPlane(gateway.key, nowhere)]
+        return [anywhere(gateway.key)]
     return [
         plane._replace(endpoint=plane.endpoint._replace(alternative=number > 0)) if plane.endpoint.is_pod else plane
         for number, plane in enumerate(found)
     ]
+
+
+def anywhere(gateway: ResourceKey) -> DataPlane:
+    """Return the proxies of a Gateway of which nothing says where they run."""
+    return DataPlane(gateway, Endpoint("proxies", gateway, f"{UNKNOWN_NAMESPACE}{gateway.path}", open=True))
 
 
 @lru_cache(maxsize=64)

@@ -73,12 +73,19 @@ class Node(NamedTuple):
         return f"{self.role or self.key.kind} {self.key.path}#{self.section}"
 
 
+ENCRYPTED_VALUE = "ENC["
+"""How a value begins that SOPS encrypted in place."""
+
+
 def holds_variable(text: object) -> bool:
-    """Return whether a value holds a variable that a renderer fills in: `${PORT}`, `{{ .Values.port }}`, `<port>`.
+    """Return whether a value holds a variable that a renderer fills in (`${PORT}`, `{{ .Values.port }}`, `<port>`), or
+    what SOPS encrypted in place.
 
     Values have dollar signs of their own (hashes, expressions, the variables of NGINX); for names see `is_symbolic`.
     """
-    return isinstance(text, str) and ("${" in text or "{{" in text or ("<" in text and ">" in text))
+    if not isinstance(text, str):
+        return False
+    return "${" in text or "{{" in text or ("<" in text and ">" in text) or ENCRYPTED_VALUE in text
 
 
 def filled_in(written: str, name: str) -> list[str] | None:

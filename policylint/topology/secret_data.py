@@ -42,7 +42,7 @@ def entry_read(held: Mapping[str, str], *names: str, lone: bool = False, any_: b
 
 def hidden(value: str) -> bool:
     """Return whether a value is only known to exist: a variable, or encrypted in place."""
-    return holds_variable(value) or value.startswith("ENC[")
+    return holds_variable(value)
 
 
 def _decoded(value: Any) -> str:

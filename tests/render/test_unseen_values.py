@@ -45,6 +45,18 @@ def test_a_later_secret_with_the_same_key_takes_the_place_of_a_value(tmp_path: P
     assert hostname(tmp_path / "earlier", IN_ORDER[::-1], secret.replace("KEY", "HOST")) == "filled.example.com"
 
 
+def test_what_is_encrypted_in_a_config_map_is_not_known(tmp_path: Path) -> None:
+    """SOPS encrypts ConfigMaps, too, and Flux decrypts them before it fills in (fluxcd.io/flux/guides/mozilla-sops)."""
+    encrypted = VARIABLES.replace("filled.example.com", "'ENC[AES256_GCM,data:x,type:str]'") + "sops: {mac: x}\n"
+    assert (
+        hostname(tmp_path / "later", ("{kind: ConfigMap, name: hidden}",), encrypted.replace("settings", "hidden"))
+        == "${HOST}"
+    )
+    files = cluster(kustomization("app", "./app"))
+    files["app/route.yaml"] = ROUTE.replace("a.example.com", "'a.ENC[AES256_GCM,data:x,type:str]'")
+    assert not [each for each in workspace(tmp_path / "in place", files).findings() if each.rule == "GWP501"]
+
+
 @pytest.mark.parametrize(
     ("secret", "expected"),
     [

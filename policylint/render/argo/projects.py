@@ -230,7 +230,7 @@ def scoped(tree: Tree) -> Iterator[Scoped]:
             fetched.update(text(mapping(each).get("secretKey")) for each in sequence(spec.get("data")))
             project = values.get("project") or ("${project}" if "project" in fetched or spec.get("dataFrom") else "")
             if project:
-                name = None if _is_unreadable(project) else project
+                name = None if is_symbolic(project) else project
                 yield Scoped(text(labels.get(_TYPE)), name, values)
 
 
@@ -244,15 +244,10 @@ def _decoded(value: str) -> str:
         return value
 
 
-def _is_unreadable(value: str) -> bool:
-    """Return whether a value is filled in later, or encrypted."""
-    return is_symbolic(value) or value.startswith("ENC[")
-
-
 def _address(values: Mapping[str, str]) -> str:
     """Return the address of a repository or cluster, "" where it is not in the tree."""
     address = values.get("url", "") or values.get("server", "")
-    return "" if _is_unreadable(address) else address
+    return "" if is_symbolic(address) else address
 
 
 def _is_namespace(spec: Mapping[str, Any], namespace: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from policylint.budget import Budget, size_of
 from policylint.model import Spot, is_symbolic, mapping, sequence, text
-from policylint.model.keys import VARIABLES
+from policylint.model.keys import ENCRYPTED_VALUE, VARIABLES
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.applied import applied
 from policylint.render.flux.resource_sets import expanded
@@ -598,10 +598,11 @@ def _most_common_source(owners: Iterable[Manifest]) -> tuple[str, str]:
 
 
 def _as_texts(values: Any) -> dict[str, str]:
-    """Return the values of variables as Flux writes them into manifests."""
+    """Return the values of variables as Flux writes them into manifests; of encrypted ones the variables."""
     texts = {}
     for name, value in mapping(values).items():
         plain = "" if value is None else str(value)
+        plain = f"${{{name}}}" if plain.startswith(ENCRYPTED_VALUE) else plain
         texts[name] = plain.lower() if isinstance(value, bool) else plain.replace("\n", "")
     return texts
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.budget import size_of
 from policylint.documents import MAX_DEPTH
 from policylint.model import mapping, sequence, text
+from policylint.model.keys import ENCRYPTED_VALUE
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.flux.sources import SourceAddress
@@ -388,6 +389,7 @@ def _values(release: Manifest, by_name: _Known, tree: Tree) -> _Values:
         content = None if source is None else mapping(source.body.get(field)).get(key)
         target = text(reference.get("targetPath"))
         budget.spend(_FOR_A_RELEASE)
+        content = None if text(content).startswith(ENCRYPTED_VALUE) else content
         if source is None or not isinstance(content, str) or "[" in target or target.count(".") > MAX_DEPTH // 2:
             seen = seen and (kind == "Secret" or reference.get("optional") is True)
             continue

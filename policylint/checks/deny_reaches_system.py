@@ -9,7 +9,7 @@ from policylint.checks.kit.network import acting
 from policylint.model import Finding
 from policylint.model.words import listing
 from policylint.network.addresses import is_everything
-from policylint.network.kinds import DIALECTS, NOT_EVALUATED
+from policylint.network.kinds import CALICO, NOT_EVALUATED
 from policylint.network.rules import DIRECTIONS, Block, Peer, Pods, PolicySpec, RuleSpec
 from policylint.simulation import Simulation
 
@@ -45,7 +45,6 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _closing(simulation: Simulation) -> Iterator[Finding]:
     """Yield the policies that close all pods, where no other one that may be about the system's opens any."""
     policies = [policy for _, policy in acting(simulation)]
-    ordered = {kind for kinds in DIALECTS.values() for kind in kinds}
     opened = {
         rule.direction
         for policy in policies
@@ -54,7 +53,7 @@ def _closing(simulation: Simulation) -> Iterator[Finding]:
         if rule.action != "Deny"
     }
     for policy in policies:
-        if policy.key[:2] not in ordered or not _is_everybody(policy.subject):
+        if policy.key[:2] not in CALICO or not _is_everybody(policy.subject):
             continue
         shut = [direction for direction in DIRECTIONS if direction in policy.isolates - opened]
         if shut:

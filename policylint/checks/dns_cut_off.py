@@ -10,7 +10,7 @@ from policylint.implementations.generic.containers import containers
 from policylint.model import Finding, ResourceKey, World, is_symbolic, mapping, text, texts
 from policylint.model.words import leading
 from policylint.network.ports import PortSpec
-from policylint.network.rules import ANYBODY, TIERS, TOGETHER, Block, Entity, Pods, RuleSpec
+from policylint.network.rules import ANYBODY, TIERS, TOGETHER, Block, Entity, HostNames, Pods, RuleSpec
 from policylint.network.state import Network
 from policylint.network.walk import Entry
 from policylint.simulation import Simulation
@@ -21,7 +21,6 @@ from policylint.topology.workloads import pod_spec
 RULE = "GWP610"
 _ELSEWHERE = "no namespace is stated, and where it lands others may open it"
 _CACHE = "k8s-dns-node-cache"
-_NAMED = (ANYBODY, Entity("names"))
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -118,7 +117,8 @@ def _names_others(entry: Entry) -> bool:
         rule.action == "Allow"
         and (rule.ports is None or any(port.protocol in ("", "TCP") for port in rule.ports))
         and any(
-            (peer in _NAMED and not _is_api_server(rule.ports)) or _are_looked_up(peer)
+            ((isinstance(peer, HostNames) or peer in (ANYBODY, Entity("names"))) and not _is_api_server(rule.ports))
+            or _are_looked_up(peer)
             for peers, _ in rule.peers
             for peer in peers
         )

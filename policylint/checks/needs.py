@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
@@ -256,9 +255,9 @@ def any_cluster_network_policy(simulation: Simulation) -> bool:
 
 def any_ordered_network_policy(simulation: Simulation) -> bool:
     """Need a network policy of which the rules are tried one after the other."""
-    from policylint.network.kinds import CLUSTER, DIALECTS
+    from policylint.network.kinds import CALICO, CLUSTER
 
-    return any(simulation.world.of_kind(*kind) for kind in chain(CLUSTER, *DIALECTS.values()))
+    return any(simulation.world.of_kind(*kind) for kind in (*CLUSTER, *CALICO))
 
 
 def routes_and_network_policies(simulation: Simulation) -> bool:

@@ -9,10 +9,12 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
 from policylint.model import Finding, Related
 from policylint.model.words import count
+from policylint.network.cilium import NOTHING
 from policylint.network.kinds import CLUSTER, GENERATING, SENDING, unevaluated
 from policylint.simulation import Simulation
 
 RULE = "GWP616"
+_NAME_ALL = "fix: name everybody (`fromEntities: [all]`, `toEntities: [all]`) where that is meant"
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -51,13 +53,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         place = path(rule.pointer)
         if rule.doubt and (policy.key, place) not in told:
             told.add((policy.key, place))
+            on = "the release" if rule.doubt == NOTHING else "how its engine is installed"
             yield Finding(
                 RULE,
                 "note",
-                f"what {place} of {policy.key} does depends on the release",
+                f"what {place} of {policy.key} does depends on {on}",
                 policy.resource.location(*rule.pointer),
                 resources=(policy.key,),
                 label=rule.doubt,
-                help=("fix: name everybody (`fromEntities: [all]`, `toEntities: [all]`) where that is meant",),
+                help=(_NAME_ALL,) if rule.doubt == NOTHING else (),
                 field=place,
             )

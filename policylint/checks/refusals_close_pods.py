@@ -8,6 +8,7 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import acting
 from policylint.model import Finding, ResourceKey
 from policylint.model.words import count
+from policylint.network.cilium import AUTHENTICATED
 from policylint.network.kinds import CILIUM
 from policylint.network.rules import DIRECTIONS, Direction, Entity, PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
@@ -32,7 +33,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _refusals(policy: PolicySpec, direction: Direction) -> list[RuleSpec]:
     """Return the rules of a policy that only refuses in one direction, and not everything; none of another one."""
     rules = [rule for rule in policy.rules if rule.direction == direction]
-    if direction not in policy.isolates or any(rule.action == "Allow" or _is_everything(rule) for rule in rules):
+    others = (rule.action == "Allow" or rule.name == AUTHENTICATED or _is_everything(rule) for rule in rules)
+    if direction not in policy.isolates or any(others):
         return []
     return rules
 

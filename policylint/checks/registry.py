@@ -267,6 +267,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP624": RuleEntry("tunnel_opens_all", any_network_policy),
     "GWP625": RuleEntry("tunnel_shut", any_network_policy),
     "GWP626": RuleEntry("http_rule_finds_tls", any_network_policy),
+    "GWP627": RuleEntry("authentication_impossible", any_network_policy),
     "GWP701": RuleEntry("dangling_placement", any_cluster_policy, family="cluster_policies"),
     "GWP702": RuleEntry("dangling_subject", any_cluster_policy, family="cluster_policies"),
     "GWP703": RuleEntry("dangling_member", any_cluster_policy, family="cluster_policies"),

@@ -22,7 +22,7 @@ from policylint.compare.connections import (
 from policylint.model import SEVERITIES, Finding, ResourceKey, Severity, mapping, sequence
 from policylint.model.words import leading
 from policylint.namedtuple import NamedTuple
-from policylint.network.rules import DIRECTIONS, Block, Direction, Entity, Peer, Pods, RuleSpec
+from policylint.network.rules import DIRECTIONS, Block, Direction, Entity, HostNames, Peer, Pods, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.spaces.addresses import cidr, without
 
@@ -173,6 +173,8 @@ def _is_particular(peer: Peer) -> bool:
         return _asks(peer.pods) or _asks(peer.namespaces) or peer.home is not None
     if isinstance(peer, Entity):
         return peer.name not in _ANYBODY
+    if isinstance(peer, HostNames):
+        return peer.taken.type != "Present"
     return _is_small(peer)
 
 

@@ -22,8 +22,8 @@ from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.network.proxies import DataPlane
 from policylint.network.rules import Direction, PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
-from policylint.network.state import Network, both
-from policylint.network.walk import Takes, TierStep
+from policylint.network.state import Network, both, verdict
+from policylint.network.walk import Takes, TierStep, row
 
 
 class Hop(NamedTuple):
@@ -255,7 +255,8 @@ class Hops:
     def answered(self, hop: Hop, way: Direction, takes: Takes) -> tuple[TierStep, ...]:
         """Return what the tiers at one end of a hop do with one request on it."""
         subject, other = (hop.target, hop.source) if way == "ingress" else (hop.source, hop.target)
-        return self.network.steps(self._number[id(subject)], way, self.peers(other), self._listening(hop), takes)
+        host = other.key.name if other is not None and other.role == "outside" else ""
+        return self.network.steps(self._number[id(subject)], way, self.peers(other), self._listening(hop), takes, host)
 
     def hearing(self, hop: Hop, way: Direction) -> list[tuple[PolicySpec, RuleSpec]]:
         """Return the rules at one end of a hop that certainly read its requests off the wire."""
@@ -286,6 +287,10 @@ class Hops:
         if end.role != "outside":
             return 1 << self._number[id(end)]
         return self.network.universe.addresses.at(end.key.name) or self.network.universe.addresses.all
+
+    def to_host(self, source: Endpoint, host: str, protocol: str, port: int) -> Hop:
+        """Return the hop from an end to a host outside."""
+        return self._hop_outside(self._number[id(source)], Destination(host, protocol, port))
 
     def to_pod(self, source: int, target: int, protocol: str, port: int) -> Hop:
         """Return the hop from one end to another, both by number."""
@@ -372,14 +377,23 @@ class Hops:
             )
         ports = self._ports(protocol, () if port is None else (port,))
         address = universe.addresses.at(destination.host)
-        verdict = self.network.check(source, "egress", address or universe.everything, ports)
-        because = ""
-        if verdict == "denied" and self.network.check(source, "egress", universe.everything, ports) != "denied":
-            verdict = "unknown"
-        if verdict == "unknown":
-            because = f"whether {destination.host} is let through hangs on what stands behind it"
-        steps = self.network.steps(source, "egress", self.peers(target), ports)
-        return Hop(universe.endpoints[source], target, shown, verdict, steps, (), because)
+        looked = self.network.looked_up(source, destination.host)
+        if looked is None:
+            its_row = self.network.row(source, "egress")
+        else:
+            its_row = row(looked.entries, universe.everything, universe.ports.all)
+        said = verdict(its_row, address or universe.everything, ports)
+        if looked is not None and verdict(its_row, universe.addresses.all, ports) == "allowed":
+            said = "allowed"
+        if said == "denied" and verdict(its_row, universe.everything, ports) != "denied":
+            said = "unknown"
+        because = f"whether {destination.host} is let through hangs on what stands behind it"
+        steps = self.network.steps(source, "egress", self.peers(target), ports, host=destination.host)
+        if looked is not None and looked.refused is not None:
+            said, steps, because = "denied", (looked.refused,), f"no rule for DNS lets {destination.host} be looked up"
+        elif said != "unknown":
+            because = ""
+        return Hop(universe.endpoints[source], target, shown, said, steps, (), because)
 
     def _verdict_on(self, wrapped: Tunnel, source: int, target: int, ports: int) -> str:
         """Return the verdict on a connection that a mesh wraps, as policies see it."""

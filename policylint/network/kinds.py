@@ -18,7 +18,7 @@ CALICO = (
     ("projectcalico.org", "GlobalNetworkPolicy"),
     ("projectcalico.org", "NetworkPolicy"),
 )
-DIALECTS = {"calico": CALICO}
+DIALECTS = {"cilium": CILIUM, "calico": CALICO}
 """Implementation → the kinds of network policies that it reads by rules of its own."""
 EVALUATED = (NETWORK_POLICY, *CLUSTER, *CILIUM, *CALICO)
 WITH_ACCOUNTS = (*CILIUM, *CALICO)

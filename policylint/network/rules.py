@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.network.ports import LAST, PROTOCOLS, PortSpec
 from policylint.spaces.addresses import Range, cidr
+from policylint.spaces.predicates import EXPRESSION, Predicate
 
 if TYPE_CHECKING:
     from policylint.matches import Term
@@ -72,14 +73,31 @@ class Block(NamedTuple):
     family: str = "core"
 
 
+class HostNames(NamedTuple):
+    """Hosts by their names, of which the plugin learns the addresses.
+
+    Args:
+        taken: which names; `loosely` where releases differ in that.
+        by_proxy: whether it learns them from the answers that pass its rules for DNS alone.
+    """
+
+    taken: Predicate
+    loosely: bool = False
+    by_proxy: bool = False
+
+
 class Entity(NamedTuple):
     """One of the fixed peers: everything, nodes, a plugin's entity, or nobody; `unknown` may be anything outside."""
 
     name: str
 
 
-Peer = Pods | Block | Entity
+Peer = Pods | Block | Entity | HostNames
 ANYBODY = Entity("everything")
+LABELS = "[-a-z0-9_]+([.][-a-z0-9_]+){0,}"
+"""One label or more of a host's name."""
+DNS, TLS_NAME = "dns", "tls"
+"""What conditions on the name that is asked for, and on that of the server in TLS, are called."""
 
 
 class RuleSpec(NamedTuple):
@@ -95,7 +113,7 @@ class RuleSpec(NamedTuple):
             None for all of them.
         doubt: why it is not certain that the rule does what is written, "" when it is.
         reads: how it sees requests: off the `wire`, where TLS hides them; behind the `proxy` of a mesh, whose TLS ends
-            before it; or by ending TLS `itself`.
+            before it; or by reading or ending TLS `itself`.
     """
 
     direction: Direction
@@ -303,8 +321,26 @@ def _cluster_peers(
             for position, network in enumerate(sequence(value)):
                 address_range(network, *place, kind, position)
                 yield (Block(text(network), family="cluster"),), (field, number, kind, position)
+        elif kind == "nodes":
+            yield (Entity("some nodes"),), (field, number)
         else:
-            yield (Entity("some nodes" if kind == "nodes" else "names"),), (field, number)
+            for position, name in enumerate(texts(value)):
+                yield (HostNames(host_named(name)),), (field, number, kind, position)
+
+
+def host_named(name: str, *stars: tuple[str, str]) -> Predicate:
+    """Return which names of hosts a pattern takes; by default a `*` in it stands for one label or more.
+
+    Args:
+        stars: what stands for which expression, the longest one first.
+    """
+    name = name.strip().lower().rstrip(".")
+    if "*" not in name:
+        return Predicate("Exact", name)
+    name = name.replace(".", "[.]")
+    for star, stands_for in stars or (("*", LABELS),):
+        name = name.replace(star, stands_for)
+    return Predicate(EXPRESSION, name)
 
 
 def _cluster_pods(chosen: tuple[str, object], old: bool, *pointer: str | int) -> Pods:

@@ -11,6 +11,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.endpoints import Endpoint
 from policylint.network.kinds import PODLESS
 from policylint.network.meshes import Inside, Tunnels, untunnelled
+from policylint.network.named import Looked, looked_up
 from policylint.network.ports import PortSpec
 from policylint.network.rules import DIRECTIONS, Direction, Pods, PolicySpec
 from policylint.network.selecting import Chosen, bits_of, numbers_of
@@ -246,13 +247,22 @@ class Network:
         return PacketAnswer(both(*verdicts), *walks)
 
     def steps(
-        self, subject: int, direction: Direction, peers: int, ports: int, takes: Takes | None = None
+        self, subject: int, direction: Direction, peers: int, ports: int, takes: Takes | None = None, host: str = ""
     ) -> tuple[TierStep, ...]:
-        """Return what the tiers at one end do with traffic, or with one request of it, down to the one that decides."""
+        """Return what the tiers at one end do with traffic, or with one request of it, down to the one that decides.
+
+        Args:
+            host: the name by which the other end was looked up.
+        """
         if subject >= len(self.universe.endpoints) - 2:
             return (TierStep("default", "Allow"),)
-        entries = self.entries(subject, direction)
+        looked = self.looked_up(subject, host) if host else None
+        entries = self.entries(subject, direction) if looked is None else looked.entries
         return steps(entries if takes is None else [narrowed(entry, takes) for entry in entries], peers, ports)
+
+    def looked_up(self, subject: int, host: str) -> Looked | None:
+        """Return what policies make of a connection from an end to a host that it looks up; None without names."""
+        return looked_up(self.entries(subject, "egress"), host, self.universe.addresses.all)
 
 
 def verdict(its_row: Row, peers: int, ports: int) -> str:

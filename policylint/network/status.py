@@ -18,6 +18,7 @@ from policylint.network.rules import (
     Block,
     Direction,
     Entity,
+    HostNames,
     Peer,
     Pods,
     PolicySpec,
@@ -191,7 +192,8 @@ def _rule(network: Network, number: int, rule: RuleSpec, tally: _Tally) -> RuleS
 def _means_unseen(rule: RuleSpec) -> bool:
     """Return whether a rule is about ends that no manifest shows: nodes, domain names."""
     ends = ("some nodes", "names", "services")
-    return any(isinstance(peer, Entity) and peer.name in ends for peers, _ in rule.peers for peer in peers)
+    peers = [peer for among, _ in rule.peers for peer in among]
+    return any(isinstance(peer, HostNames) or (isinstance(peer, Entity) and peer.name in ends) for peer in peers)
 
 
 def _walk(network: Network, group: Class, direction: Direction, entries: Sequence[Entry], tally: _Tally) -> None:

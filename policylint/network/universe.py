@@ -12,7 +12,7 @@ from policylint.network.endpoints import API_SERVER, NODES, POD_ROLES, Endpoint
 from policylint.network.facts import facts_of
 from policylint.network.kinds import WITH_ACCOUNTS
 from policylint.network.ports import PortSpace, PortSpec
-from policylint.network.rules import Block, Entity, Peer, Pods, PolicySpec
+from policylint.network.rules import Block, Entity, HostNames, Peer, Pods, PolicySpec
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of, union
 from policylint.topology.namespaces import NAME_LABEL
 
@@ -103,7 +103,7 @@ class Universe:
             return self._select_pods(peer)
         if isinstance(peer, Block):
             return self._select_block(peer)
-        return self._select_entity(peer)
+        return self._select_entity(Entity("names") if isinstance(peer, HostNames) else peer)
 
     def governed(self, subject: Peer) -> Chosen:
         """Return the ends that a policy is for; proxies of which nothing says where they run are not in its namespace
@@ -218,6 +218,8 @@ class Universe:
                 return Chosen(0, self._identities)
             case "perhaps what is no pod":
                 return Chosen(0, self.everything & ~self.pods)
+            case "what has no identity":
+                selected = self.everything & ~self.pods | hosts
             case "some nodes":
                 return Chosen(0, hosts | self._api_server)
             case "names":

@@ -16,6 +16,7 @@ from policylint.policy.authorizing import Client, Routing
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
+from policylint.trace import network
 from policylint.trace.consumed import taken_off
 from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_rules
@@ -43,8 +44,13 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
     try:
         service = service_of(tracer, request)
     except RequestError:
-        if "." not in request.host or (told := _let_out(tracer, request)) is None:
+        if "." not in request.host:
             raise
+        if (told := _let_out(tracer, request)) is None or not told.refused:
+            outside = network.to_outside(tracer.simulation, start, told)
+            if outside is None and told is None:
+                raise
+            return outside or start._replace(outcome=told or Outcome())
         return start._replace(outcome=told)
     meets = _routing(tracer, service, request)
     applies = service.namespace if meets == "producers" else _namespace(tracer.simulation.world, request.client)

@@ -11,12 +11,14 @@ from policylint.model.spelling import find
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
+from policylint.network.rules import TLS_NAME
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
 from policylint.topology import whole
+from policylint.topology.hostnames import without_port
 from policylint.topology.status import is_passthrough
 from policylint.trace.admissions import call_of, end_of, turning_away
-from policylint.trace.request import RequestError
+from policylint.trace.request import PORTS, Request, RequestError
 from policylint.trace.result import Outcome, Share, Trace
 
 TYPE_CHECKING = False
@@ -64,6 +66,41 @@ def along(simulation: Simulation, tls: BackendTls, trace: Trace) -> Trace:
     return trace._replace(outcome=outcome, forwarded=None, per_backend={}, response={})
 
 
+def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Trace | None:
+    """Return the trace of a request to a host outside; None where no network policy is about its sender.
+
+    Args:
+        told: its end as the sender's own proxy has it.
+    """
+    from policylint.network.hops import Way
+
+    request = start.request
+    sources = _clients(simulation.hops, request.client) if simulation.world.once(has_policies) else []
+    port = request.port or PORTS.get(request.scheme)
+    if len(sources) != 1 or port is None:
+        return None
+    over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
+    hop = simulation.hops.to_host(sources[0], request.host, over, port)
+    if not any(step.policy is not None for step in hop.egress):
+        return None
+    asked, share = list(start.questions), Share(hop.target.key, port, 1, 1.0)
+    call = call_of(request, request.host, request.path, port, Client(), asked, stream=False)
+    own = "its client uses TLS" if request.scheme in ("https", "tls") else ""
+    hop, decision = _at_ends(simulation, hop, call, share, own, request)
+    trace = start._replace(network=Way(hop.verdict, (hop,)), questions=tuple(asked))
+    answers = f"what answers at {request.host} is not here"
+    if decision is not None and hop.verdict == "allowed":
+        return trace._replace(outcome=end_of(decision), admissions=(decision,))
+    if hop.verdict == "denied":
+        step, why = hop.deciding, f": {hop.because}" if hop.because else ""
+        by = "a network policy" if step is None or step.policy is None else step.policy.key
+        reason = f"cut off by {by} on the way to {request.host}{why}"
+        return trace._replace(outcome=Outcome(refused=True, reason=reason))
+    let_out = "" if told is None else f"{told.reason.partition('; ')[0]}; "
+    through = hop.because or "network policies let it through"
+    return trace._replace(outcome=Outcome(unknown=True, reason=f"{let_out}{through}; {answers}"))
+
+
 def asks(simulation: Simulation) -> bool:
     """Return whether a network policy asks anything of requests."""
     policies = simulation.network_policies if simulation.world.once(has_policies) else ()
@@ -82,7 +119,7 @@ def _heard(simulation: Simulation, tls: BackendTls, trace: Trace, shares: list[S
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         call = call_of(request, host, path, share.port, Client(), asked, stream=False)
         own = _own_tls(tls, trace, share)
-        answers = [_at_ends(simulation, hop, call, share, own) for hop in way.hops]
+        answers = [_at_ends(simulation, hop, call, share, own, request) for hop in way.hops]
         ways[number] = way._replace(hops=tuple(hop for hop, _ in answers))
         denied = [each for each in answers if each[1] is not None]
         pods = [hop for hop in way.hops if hop.source is not None]
@@ -149,10 +186,11 @@ def unheard(simulation: Simulation, hop: Hop, service: Resource | None, port: in
 
 
 def _at_ends(
-    simulation: Simulation, hop: Hop, call: RequestFacts, share: Share, own: str
+    simulation: Simulation, hop: Hop, call: RequestFacts, share: Share, own: str, request: Request
 ) -> tuple[Hop, PlacedDecision | None]:
     """Return a hop as one request meets it, and the answer that turns it away there."""
-    deaf = unheard(simulation, hop, simulation.world.get(share.key), share.port, own)
+    service = simulation.world.get(share.key)
+    deaf = unheard(simulation, hop, service, share.port, own)
     if deaf is not None:
         end = hop.target if deaf.way == "ingress" else hop.source
         resource = None if end is None else end.resource or simulation.world.get(end.key)
@@ -165,7 +203,8 @@ def _at_ends(
         if rule is None or rule.calls is None or walk[-1].action != "Allow":
             continue
         missed: dict[int, str] = {}
-        steps = simulation.hops.answered(hop, way, partial(_takes, call, missed, own))
+        name = _server_name(simulation, hop, request, share, own) if _reads_names(rule) else None
+        steps = simulation.hops.answered(hop, way, partial(_takes, call, missed, own, name))
         if not all(step.certain for step in steps):
             continue
         if steps[-1].action == "Allow":  # what it asks for is there
@@ -177,24 +216,46 @@ def _at_ends(
         if end is not None and resource is not None and policy is not None:
             near = NearestRule(rule.pointer, policy.resource, missed.get(id(rule), ""))
             why = "none of its rules takes such a request"
-            decision = Decision("denied", rule.pointer, why, by=policy.resource, nearest=near if near.unmet else None)
+            nearest, cuts = near if near.unmet else None, _reads_names(rule)
+            decision = Decision("denied", rule.pointer, why, by=policy.resource, nearest=nearest, resets=cuts)
             return hop, PlacedDecision(Checkpoint((whole(end.key),), resource), decision)
     return hop, None
 
 
-def _takes(call: RequestFacts, missed: dict[int, str], own: str, rule: RuleSpec) -> bool | None:
+def _reads_names(rule: RuleSpec) -> bool:
+    return any(term.name == TLS_NAME for terms in rule.calls or () for term in terms)
+
+
+def _server_name(simulation: Simulation, hop: Hop, request: Request, share: Share, own: str) -> str | None:
+    """Return the name of the server in the TLS of a hop, "" where it is none, None where that is not known."""
+    service = simulation.world.get(share.key)
+    ports = share.port, whole_number(hop.port.partition(" ")[2])
+    if request.blank or hop.source is None:
+        return None
+    if not own:
+        is_plain = service is None or not simulation.meshes.encrypts(hop.source, hop.target, service, ports)
+        return "" if is_plain else None
+    is_clients = request.scheme in ("https", "tls") and bool(request.client)
+    return without_port(request.sni or request.host).lower() or None if is_clients else None
+
+
+def _takes(call: RequestFacts, missed: dict[int, str], own: str, server: str | None, rule: RuleSpec) -> bool | None:
     """Return whether a rule takes a request; what the nearest of its alternatives wants is noted."""
+    if _reads_names(rule):
+        told = [None if server is None else term.predicate.takes(server or None) for (term,) in rule.calls or ()]
+        missed[id(rule)] = (rule.calls or ((),))[0][0].needs
+        return some(told)
     if own and rule.reads == "proxy":  # the proxy takes TLS that ends behind it for a stream; releases differ in that
         return None
     nearest: list[str] | None = None
     answers: list[bool | None] = []
     for conditions in rule.calls or ():
-        told = [
+        facts = [
             None if each.fault else call.has(each.name, _value(call, each.name), each.predicate) for each in conditions
         ]
-        unmet = [each.needs for each, answer in zip(conditions, told, strict=True) if answer is False]
+        unmet = [each.needs for each, answer in zip(conditions, facts, strict=True) if answer is False]
         nearest = unmet if nearest is None or len(unmet) < len(nearest) else nearest
-        answers.append(every(told))
+        answers.append(every(facts))
     missed[id(rule)] = " and ".join(nearest or ())
     return some(answers)
 

@@ -108,7 +108,7 @@ def test_what_the_client_may_send(tmp_path: Path) -> None:
     assert REACHES in traced(tmp_path, "GET /public", sending)
 
 
-@pytest.mark.parametrize("more", [{"rules": {"kafka": [{"topic": "a"}]}}, {"serverNames": ["web.example.com"]}])
+@pytest.mark.parametrize("more", [{"rules": {"kafka": [{"topic": "a"}]}}, {"rules": {"l7proto": "r2d2"}}])
 def test_what_is_no_rule_for_http_is_left_open(more: dict[str, Any], tmp_path: Path) -> None:
     assert "where L7 rules of CiliumNetworkPolicy shop/l7 let it through" in traced(tmp_path, "GET /", cilium(**more))
 

@@ -40,6 +40,7 @@ _DOORS = frozenset(
 _DATA = frozenset({"checks.registry", "model.kinds", "network.kinds"})
 _OF_CILIUM = ("cilium",)
 OF_ONE = {
+    "checks.authentication_impossible": _OF_CILIUM,
     "checks.cilium_label_unknown": _OF_CILIUM,
     "checks.refusals_close_pods": _OF_CILIUM,
     "network.cilium": _OF_CILIUM,

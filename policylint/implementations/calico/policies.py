@@ -50,12 +50,14 @@ from policylint.network.rules import (
     Block,
     Direction,
     Entity,
+    HostNames,
     Peer,
     Pods,
     PolicySpec,
     RuleSpec,
     UnacceptableError,
     address_range,
+    host_named,
     listed,
     mappings,
     whole,
@@ -288,7 +290,7 @@ class _Policy:
             yield from ((peer,) for peer in self._service(mapping(written["services"])))
             return
         if written.get("domains"):
-            yield (Entity("names"),)
+            yield from ((HostNames(host_named(domain)),) for domain in texts(written["domains"]))
             return
         by_label = list(self._by_label(side))
         by_net: list[Peers] = [()]

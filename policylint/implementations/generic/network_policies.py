@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from policylint.implementations.generic.generated_policies import generated
 from policylint.model import Resource, ResourceKey, World
-from policylint.network import cilium
 from policylint.network.facts import closing
-from policylint.network.kinds import CILIUM, CLUSTER, NETWORK_POLICY, unevaluated
+from policylint.network.kinds import CLUSTER, NETWORK_POLICY, unevaluated
 from policylint.network.rules import (
     DIRECTIONS,
     TOGETHER,
@@ -37,27 +37,20 @@ def read_policies(
         of_dialects: the policies that engines read by rules of their own.
     """
     found: list[PolicySpec] = []
-    for kind in (NETWORK_POLICY, *CLUSTER, *CILIUM):
+    for kind in (NETWORK_POLICY, *CLUSTER):
+        read = network_policy if kind == NETWORK_POLICY else cluster_policy
         for resource in world.of_kind(*kind):
             broken = refused.get(resource.key)
-            found += [_refused(resource, broken)] if broken is not None else _read(resource, world)
-    for policy in of_dialects:
-        broken = refused.get(policy.key)
-        found.append(policy if broken is None else _refused(policy.resource, broken))
+            found.append(read_policy(resource, read) if broken is None else _refused(resource, broken))
+    for key, policies in groupby(of_dialects, key=lambda policy: policy.key):  # one object may hold several
+        broken, (first, *more) = refused.get(key), policies
+        found += [first, *more] if broken is None else [_refused(first.resource, broken)]
     others = (made for each in unevaluated(world) for made in generated(each, world))
     return (*found, *others, *_closing(world))
 
 
 def _refused(resource: Resource, broken: BrokenObject) -> PolicySpec:
     return PolicySpec(resource, TOGETHER, 0, None, refused=broken.because)
-
-
-def _read(resource: Resource, world: World) -> Iterator[PolicySpec]:
-    kind = (resource.key.group, resource.key.kind)
-    if kind in CILIUM:
-        yield from cilium.policies(resource, world)
-    else:
-        yield read_policy(resource, network_policy if kind == NETWORK_POLICY else cluster_policy)
 
 
 def _closing(world: World) -> Iterator[PolicySpec]:

@@ -1,15 +1,21 @@
-"""Cilium: the routes that it accepts at none of its Gateways.
+"""Cilium: its network policies, and the routes that it accepts at none of its Gateways.
 
 Source: operator/pkg/gateway-api/routechecks/httproute.go @ 0913c4388, ValidateHeaderModifier and ValidateMatchRegexps.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from policylint.implementations.generic import Implementation
 from policylint.matches import matches
 from policylint.model import Resource, holds_variable, mapping, sequence
+from policylint.network.kinds import CILIUM
+
+if TYPE_CHECKING:
+    from policylint.model import World
+    from policylint.network.rules import PolicySpec
 
 _FIELDS = {"query": "queryParam"}
 
@@ -21,6 +27,12 @@ class Cilium(Implementation):
     preflights = 200, False
     relays = True  # Envoy of the client's node, from the entity `ingress` (cilium/cilium#34774)
     balances_equals = True  # operator/pkg/model/translation/envoy_virtual_host.go, envoyHTTPRoutes @ 013bdd595
+
+    def network_policies(self, world: World) -> Iterable[PolicySpec]:
+        """Return those of a namespace and those of all; those of Kubernetes it reads as everybody does."""
+        from policylint.implementations.cilium.policies import policies
+
+        return (policy for kind in CILIUM for each in world.of_kind(*kind) for policy in policies(each, world))
 
     def refuses(self, route: Resource) -> str:
         """Refuse routes that set the host as a header, and those with a match that is no regular expression of Go."""

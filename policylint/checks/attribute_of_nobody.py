@@ -40,7 +40,7 @@ def _of_headers(simulation: Simulation) -> Iterator[Finding]:
                 RULE,
                 "warning",
                 f"{path(each.leaf)} of {each.owner} reads {each.header}, which no policy sets for {each.route}",
-                effective.location_of(each.leaf) or policy.name_location,
+                effective.location_of(each.leaf) or policy.location("spec", *each.leaf),
                 resources=(each.owner, each.setter, each.route),
                 label=f"{each.setter} sets it from tokens for others; here it is what clients write",
                 help=("fix: have the token checked there as well, or read what clients cannot choose",),

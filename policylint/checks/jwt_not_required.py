@@ -21,7 +21,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != REQUEST_AUTHENTICATION or not state.policy.spec.get("jwtRules"):
             continue
-        reached = [node for node, policies in authorizations.beside(state) if _is_open(policies)]
+        written = set(_written(state.policy))
+        reached = [node for node, policies in authorizations.beside(state) if _is_open(policies, written)]
         open_ = [node for node in reached if node not in authenticated]
         if open_:
             yield _finding(simulation, state, [node for node in open_ if node is not None])
@@ -38,13 +39,21 @@ def _authenticated(simulation: Simulation) -> set[Node]:
     }
 
 
-def _is_open(policies: list[Resource]) -> bool:
+def _written(policy: Resource) -> Iterator[str]:
+    """Yield the headers that a RequestAuthentication writes from tokens, whatever clients write there."""
+    for rule in map(mapping, sequence(policy.spec.get("jwtRules"))):
+        yield text(rule.get("outputPayloadToHeader")).lower()
+        for claim in map(mapping, sequence(rule.get("outputClaimToHeaders"))):
+            yield text(claim.get("header")).lower()
+
+
+def _is_open(policies: list[Resource], written: set[str]) -> bool:
     """Return whether requests come through that say nothing of who sends them.
 
     They do not where a policy asks for a token, or where every ALLOW tells callers apart in another way; one that
     allows nothing is a default to which others are added.
     """
-    if any(map(asks_for_token, policies)):
+    if any(asks_for_token(policy, written) for policy in policies):
         return False
     allowing = [policy for policy in policies if action(policy) == "ALLOW"]
     rules = [rule for policy in allowing for rule in sequence(policy.spec.get("rules"))]

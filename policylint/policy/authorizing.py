@@ -78,6 +78,7 @@ class RequestFacts(NamedTuple):
         rewritten: the properties that are no longer those that the client sent.
         service: the Service that it is sent to, None for what goes to Gateways or straight to pods.
         scheme: `http` or `https`, "" where that is not known.
+        claimed: by header in lower case, the claim that a proxy writes there, whatever clients write.
     """
 
     method: str
@@ -97,6 +98,7 @@ class RequestFacts(NamedTuple):
     service: Resource | None = None
     scheme: str = ""
     peer: str = ""
+    claimed: Mapping[str, str] = {}
 
     @property
     def bare_path(self) -> str:
@@ -134,6 +136,8 @@ class RequestFacts(NamedTuple):
                 return None
             case ":authority" | "host":
                 return self.has("host", self.host, *predicates)
+        if lowered in self.claimed:
+            return self.has_claim(self.claimed[lowered], *predicates)
         return self.has(f"header {lowered}", self.headers.get(lowered), *predicates)
 
     def has_claim(self, name: str, *predicates: Predicate) -> bool | None:

@@ -14,6 +14,9 @@ from policylint.simulation import Simulation
 from policylint.topology import Topology
 from policylint.topology.routes import rules
 
+_CONDITION = "request.headers["
+"""How a condition begins that is about a header."""
+
 
 class Unset(NamedTuple):
     """A header of tokens that a policy reads where no policy sets it.
@@ -92,12 +95,23 @@ def unset(simulation: Simulation) -> Iterator[Unset]:
         for context in group.contexts() if names else ():
             there[context] |= names
     for group in reading if claims else ():
-        for place, name in _named(group, "reads"):
+        for at, owner, name in _read(group):
             setter = claims.get(name.lower())
             lacking = [] if setter is None else _lacking(group, name.lower(), there, simulation.topology)
-            leaf = _leaf(group.effective, place)
-            if setter is not None and lacking and leaf is not None:
-                yield Unset(group, *leaf, name, setter, min(lacking))
+            if setter is not None and lacking:
+                yield Unset(group, at, owner, name, setter, min(lacking))
+
+
+def _read(group: Group) -> Iterator[tuple[Pointer, ResourceKey, str]]:
+    """Yield the headers that policies read, with the setting and the policy: of a union every policy counts."""
+    for place, name in _named(group, "reads"):
+        if (leaf := _leaf(group.effective, place)) is not None:
+            yield *leaf, name
+    for attachment in group.effective.stack if group.kind.merge.strategy == "union" else ():
+        for path in texts(group.kind.headers.get("reads")):
+            for place, name in places(attachment.policy.spec, path, ()):
+                if isinstance(name, str) and name.startswith(_CONDITION):
+                    yield place, attachment.key, name.removeprefix(_CONDITION).rstrip("]")
 
 
 def _named(group: Group, use: str) -> Iterator[tuple[Pointer, str]]:
@@ -115,11 +129,13 @@ def _lacking(
 ) -> list[ResourceKey]:
     """Return the routes at which nothing on the way to a rule sets a header."""
     lacking = []
+    serving = {parent.wanted for state in topology.routes for parent in state.parents if parent.accepted}
     for context in group.contexts():
         above = (context[: number + 1] for number in range(len(context)))
         if any(header in there.get(each, ()) for each in above):
             continue
-        route = next((node.key for node in context if node.key.kind.endswith("Route")), None)
+        ends = (node.key for node in reversed(context) if node.key.kind.endswith("Route") or node.key in serving)
+        route = next(ends, None)
         if route is not None and header not in _by_filters(topology, context[-1]):
             lacking.append(route)
     return lacking

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
@@ -103,18 +103,22 @@ def client_place(rule: object) -> Pointer:
     return next((("when", index) for index, key in enumerate(keys) if key.startswith(_CLIENT_KEYS)), ())
 
 
-def asks_for_token(policy: Resource) -> bool:
+def asks_for_token(policy: Resource, written: Collection[str] = ()) -> bool:
     """Return whether an AuthorizationPolicy tells requests with a valid token from those without one.
 
     An ALLOW does by what a token must say, a DENY by what it must not lack. An external authorizer (CUSTOM) may.
+
+    Args:
+        written: the headers in lower case that claims of the token are written into.
     """
+    keys = ("request.auth.", *(f"request.headers[{header}]" for header in written))
     kind = action(policy)
     if kind == "CUSTOM":
         return True
     principals, values = ("requestPrincipals", "values") if kind == "ALLOW" else ("notRequestPrincipals", "notValues")
     return kind in ("ALLOW", "DENY") and any(
         any(source.get(principals) for source in sources(rule))
-        or any(text(each.get("key")).startswith("request.auth.") and each.get(values) for each in conditions(rule))
+        or any(text(each.get("key")).lower().startswith(keys) and each.get(values) for each in conditions(rule))
         for rule in sequence(policy.spec.get("rules"))
     )
 

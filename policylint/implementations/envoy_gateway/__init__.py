@@ -507,6 +507,7 @@ class EnvoyGateway(Implementation):
         if kind.group != GROUP:
             return []
         from policylint.implementations.envoy_gateway.authorization import RequestRules, refusals
+        from policylint.implementations.generic.bearer import claims_of
 
         found = list(refusals(spec, message))
         rules = spec.get("authorization") if kind.kind == "SecurityPolicy" else None
@@ -514,9 +515,9 @@ class EnvoyGateway(Implementation):
             return found
         known = self._rules.get(id(spec))
         if known is None:
-            providers = map(mapping, sequence(mapping(spec.get("jwt")).get("providers")))
+            providers = list(map(mapping, sequence(mapping(spec.get("jwt")).get("providers"))))
             issuers = {text(provider.get("name")): text(provider.get("issuer")) for provider in providers}
-            known = self._rules[id(spec)] = spec, RequestRules(rules, issuers)
+            known = self._rules[id(spec)] = spec, RequestRules(rules, issuers, claims_of(providers))
         return [*found, known[1].decide(message)]
 
     def stops(self, groups: Iterable[Group], topology: Topology, catalog: Catalog) -> Iterable[Stop]:

@@ -77,14 +77,18 @@ def _of_other_sites(csrf: Mapping[str, Any], message: RequestFacts) -> Iterator[
 class RequestRules:
     """The rules of one policy, read once for all requests."""
 
-    __slots__ = ("_default", "_rules")
+    __slots__ = ("_claimed", "_default", "_rules")
 
-    def __init__(self, authorization: Mapping[str, Any], issuers: Mapping[str, str]) -> None:
+    def __init__(
+        self, authorization: Mapping[str, Any], issuers: Mapping[str, str], claimed: Mapping[str, str]
+    ) -> None:
         """Read them.
 
         Args:
             issuers: the issuer of each provider of `jwt` that states one, by name.
+            claimed: the claims that are written into headers before, by header.
         """
+        self._claimed = claimed
         place = ("authorization", "defaultAction") if "defaultAction" in authorization else ("authorization",)
         self._default = otherwise(place, allows=authorization.get("defaultAction") == "Allow")
         rules = map(mapping, sequence(authorization.get("rules")))
@@ -92,6 +96,7 @@ class RequestRules:
 
     def decide(self, message: RequestFacts) -> Decision:
         """Return what the rules answer a request."""
+        message = message._replace(claimed=self._claimed)
         judged = (_judged(rule, number, asks, message) for number, (rule, asks) in enumerate(self._rules))
         return first_match(judged, self._default)
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import is_symbolic, mapping, sequence, text
 from policylint.policy.authorizing import Decision, RequestFacts
+
+
+def claims_of(providers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the claims that providers of tokens write into headers, by header; what clients write there is taken off.
+
+    Source: envoyproxy.io, jwt_authn, `claim_to_headers`: the filter takes such headers off before it looks for a token
+    (source/extensions/filters/http/jwt_authn/extractor.cc, sanitizeHeaders; istio/istio#53212 for what users see).
+    """
+    written = (
+        (text(mapping(each).get("header")).lower(), text(mapping(each).get("claim") or mapping(each).get("name")))
+        for provider in providers
+        for field in ("claimToHeaders", "claimsToHeaders")
+        for each in sequence(provider.get(field))
+    )
+    return {header: claim for header, claim in written if header}
 
 
 def foreign(settings: Any, place: Pointer, message: RequestFacts) -> Decision | None:

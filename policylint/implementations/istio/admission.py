@@ -54,7 +54,7 @@ class Past(NamedTuple):
     """What the proxy before has done to a request.
 
     Args:
-        outputs: the headers that it adds.
+        outputs: the headers that it writes.
         token_rules: its rules for tokens, by which it may have kept one.
     """
 
@@ -110,7 +110,8 @@ def admit(
     decisions = [_mutual(mode, by, place, sender), tokens.refusal(call, checking) if has_token else None]
     if asked is not None:
         revision = labels.DEFAULT_REVISION if proxy is None else proxy.revision
-        judge = _Judge(call, sender, token_rules, past.outputs, rules.trust_domains, revision, ambient=ambient)
+        outputs = {**past.outputs, **tokens.outputs_of(token_rules, read=has_token)}
+        judge = _Judge(call, sender, token_rules, outputs, rules.trust_domains, revision, ambient=ambient)
         decision = _authorize(judge, asked, rules)
         decisions.append(decision._replace(resets=ambient or call.stream))
     given = [_of_revision(decision, proxy) for decision in decisions if decision is not None]
@@ -387,14 +388,15 @@ class _Judge:
         return self._unknown("the token that it brings") if answer is None else answer
 
     def _header(self, name: str, wanted: list[str]) -> bool | None:
-        """Return whether a header has any of the values; the proxy before may have written a claim into it."""
+        """Return whether a header has any of the values; a proxy may have written a claim in place of the client's."""
         call = self._call
-        claim, rules = self._outputs.get(name.lower(), ("", []))
-        if claim and not call.blank and tokens.brings(call, rules):
-            written = [value for key, value in call.claims or () if key == claim]
-            if call.claims is None or not written:
-                return self._unknown("the token that it brings")
-            call = call._replace(headers={**call.headers, name.lower(): written[0]})
+        if name.lower() in self._outputs:
+            claim, rules = self._outputs[name.lower()]
+            answer = call.has_claim(claim or _PRINCIPAL, *map(globbed, wanted)) if rules else False
+            answer = None if rules and not claim else answer
+            if answer is None and not call.blank and not tokens.brings(call, rules):
+                return False
+            return self._unknown("the token that it brings") if answer is None else answer
         answer = call.has_header(name, *map(globbed, wanted))
         return self._unknown("the path with its query") if name == ":path" else answer
 

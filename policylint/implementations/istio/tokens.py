@@ -19,7 +19,8 @@ _DEFAULT_PLACE = {"fromHeaders": [{"name": "Authorization", "prefix": "Bearer "}
 _PLACES = ("fromHeaders", "fromParams", "fromCookies")
 _Rule = Mapping[str, Any]
 Outputs = Mapping[str, tuple[str, "list[_Rule]"]]
-"""The claim that a proxy writes into a header, by the header's name in lower case, and the rules of its tokens."""
+"""The claim that a proxy writes into a header, by the header's name in lower case, and the rules of its tokens; "" for
+all claims. Whatever clients write there it takes off (istio/istio#53212)."""
 
 
 def rules_of(group: Group | None) -> list[_Rule]:
@@ -103,14 +104,24 @@ def rules_at(key: ResourceKey, groups: Sequence[Group]) -> tuple[_Rule, ...]:
 
 
 def headers_of(key: ResourceKey, groups: Sequence[Group]) -> Outputs:
-    """Return the headers that a Gateway or a waypoint adds to the requests that it passes on."""
+    """Return the headers that a Gateway or a waypoint writes into the requests that it passes on."""
     found: dict[str, tuple[str, list[_Rule]]] = {}
     for group in groups:
         if group.kind.kind == labels.REQUEST_AUTHENTICATION:
-            rules = rules_of(group)
-            outputs = [each for rule in rules for each in map(mapping, sequence(rule.get("outputClaimToHeaders")))]
+            outputs = outputs_of(rules_of(group))
             if outputs and _acts_at(group, key):
-                found |= {text(each.get("header")).lower(): (text(each.get("claim")), rules) for each in outputs}
+                found |= outputs
+    return found
+
+
+def outputs_of(rules: Sequence[_Rule], *, read: bool = True) -> Outputs:
+    """Return the headers that rules for tokens write, with no rules where no token is `read`."""
+    found: dict[str, tuple[str, list[_Rule]]] = {}
+    for rule in rules:
+        named = [(text(rule.get("outputPayloadToHeader")), "")]
+        written = map(mapping, sequence(rule.get("outputClaimToHeaders")))
+        named += [(text(each.get("header")), text(each.get("claim"))) for each in written]
+        found |= {header.lower(): (claim, list(rules) if read else []) for header, claim in named if header}
     return found
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from policylint.implementations.generic import cross_site
-from policylint.implementations.generic.bearer import foreign
+from policylint.implementations.generic.bearer import claims_of, foreign
 from policylint.implementations.generic.impossible import Attribute, Attributes, impossible
 from policylint.model import mapping, sequence, text, texts
 from policylint.model.ternary import some
@@ -50,6 +50,9 @@ def decisions(spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decisi
     expressions = sequence(mapping(rbac.get("policy")).get("matchExpressions"))
     if expressions:
         token = _TOKEN if spec.get("jwtAuth") else ()
+        asking = tokens if isinstance(tokens, list) else [tokens]
+        providers = (mapping(provider) for each in asking for provider in sequence(mapping(each).get("providers")))
+        message = message._replace(claimed=claims_of(providers))
         # Envoy's matcher takes an expression that fails for one that does not hold (seen by tests/witness at v2.4.0)
         held = (
             not impossible(each, ATTRIBUTES) and holds(each, message, token, absent_fails=True) for each in expressions

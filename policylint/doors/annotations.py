@@ -15,7 +15,7 @@ from policylint.documents import Pointer
 from policylint.doors.controllers import Classes, is_told, settings_of
 from policylint.doors.lowered import Opening
 from policylint.doors.named import entries, gone, meanings
-from policylint.doors.vendors import Vendor, unserved, vendors
+from policylint.doors.vendors import Vendor, vendors
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
@@ -69,13 +69,6 @@ def server_of(world: World, ingress: ResourceKey) -> Vendor | None:
 
 def _servers(world: World) -> Mapping[ResourceKey, Vendor]:
     return {each.ingress.key: each.vendor for each in served(world)}
-
-
-def status_unserved(world: World, door: ResourceKey) -> int | None:
-    """Return the status of requests that an Ingress, VirtualService or the like sends to what is missing; None where
-    nobody wrote it down."""
-    vendor = server_of(world, door)
-    return unserved(*door[:2]) if vendor is None else vendor.unserved
 
 
 def astray(world: World) -> Iterator[DeadEnd]:

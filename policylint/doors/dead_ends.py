@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.catalog.content import places
 from policylint.documents import Pointer
-from policylint.doors.annotations import astray, closed, ended, risky, served
+from policylint.doors.annotations import astray, closed, ended, risky, server_of
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
@@ -102,10 +102,8 @@ def services_named(world: World) -> Iterator[tuple[Resource, Pointer, object, Re
 
 def _answered(world: World, door: Resource) -> str:
     """Return in words what becomes of requests whose Service is missing: the name of a class says who answers them."""
-    status, unmade = without_backends(None, door)
-    if door.key[:2] == INGRESS:
-        found = ((vendor.unserved, vendor.unmade) for each, vendor, _ in served(world) if each is door)
-        status, unmade = next(found, (None, ""))
+    vendor = server_of(world, door.key)
+    status, unmade = without_backends(None, door) if vendor is None else (vendor.unserved, vendor.unmade)
     if unmade:
         return "no rule is made of it: its requests go to another one that fits, else they are answered with 404"
     return f"these requests are answered with {status or 'an error'}"

@@ -321,6 +321,7 @@ def without_backends(gateway: GatewayState | None, route: Resource) -> tuple[int
     return integer(own.get("status")), text(own.get("unmade"))
 
 
+@lru_cache(maxsize=1)
 def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
     """Return kinds whose objects name Services, where they do so, and whether by addresses."""
     entries = map(mapping, sequence(_content().get("names")))

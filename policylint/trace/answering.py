@@ -242,7 +242,9 @@ class Responder:
         if maker:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
             return _ended(trace, message, Outcome(unknown=True, reason=reason))
-        outcome = outcome_of(backend_shares, status=self._without_backends(trace.gateway, candidate.route)[0])
+        outcome = outcome_of(backend_shares)
+        if at_door and not outcome.backends:
+            outcome = outcome._replace(status=self._without_backends(trace.gateway, candidate.route)[0])
         trace = _ended(trace, message, outcome)._replace(mirrors=_mirrors(state, message))
         if not outcome.backends:
             return trace._replace(response=shown(message.response_headers))

@@ -1,4 +1,4 @@
-"""How the proxies of a Gateway stand in the network; `implementations/generic/gateway_pods` finds where they run."""
+"""How the proxies of a Gateway stand in the network; `implementations/generic/data_planes` finds where they run."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Simulation:
         self, gateways: Iterable[GatewayState], routes: Iterable[RouteState], found: list[Endpoint] | None = None
     ) -> Hops:
         """Return the ways from some Gateways to the backends of some routes, among all workloads or those `found`."""
-        from policylint.implementations.generic.gateway_pods import anywhere, data_planes
+        from policylint.implementations.generic.data_planes import anywhere, data_planes
         from policylint.network.addressed import SERVICE, services_behind
         from policylint.network.hops import Hops
 

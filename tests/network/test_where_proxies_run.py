@@ -220,18 +220,3 @@ def test_a_gateway_that_was_not_seen(policy: str, verdict: str) -> None:
     edge, web = (ResourceKey(group, kind, at, name) for group, kind, at, name in (
         ("gateway.networking.k8s.io", "Gateway", "infra", "edge"), ("", "Service", "shop", "web")))  # fmt: skip
     assert simulation.hops.from_gateway(edge, 80, web, 80).verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("policy", "verdict"),
-    [
-        (lets_in(of="shop"), "allowed"),
-        (lets_in(of="edge").replace("Ingress", "Egress").replace("ingress", "egress").replace("from", "to"), "unknown"),
-    ],
-)
-def test_a_service_of_which_nothing_says_what_stands_behind_it(policy: str, verdict: str) -> None:
-    """No pods of which the tree tells are behind it: it hangs on what the proxies may send."""
-    simulation = simulated(service("web", more="selector: null"), ROUTER, TRAEFIK, policy)
-    trace = Tracer(simulation, nearest=False).trace(from_url("GET", "http://shop.example.com/"))
-    assert trace.network is not None
-    assert trace.network.verdict == verdict

@@ -9,7 +9,7 @@ from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.network.cilium_installed import installed
-from policylint.network.rules import Block, Entity
+from policylint.network.rules import Block, Entity, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from policylint.simulation import Simulation
@@ -68,13 +68,16 @@ def _opens_entities(network: Network, number: int) -> bool:
 
 
 def _of_services(simulation: Simulation) -> Iterator[Finding]:
-    services = dict(_addresses(simulation.world.of_kind("", "Service")))
+    services: dict[str, list[Resource]] = {}
+    for address, each in _addresses(simulation.world.of_kind("", "Service")):
+        services.setdefault(address, []).append(each)
     for _, policy, rule in rules(simulation):
         if rule.direction != "egress" or rule.action != "Allow":
             continue
         for peers, below in rule.peers:
             block = peers[0] if len(peers) == 1 else None
-            service = services.get(_address(block)) if isinstance(block, Block) else None
+            named = services.get(_address(block), ()) if isinstance(block, Block) else ()
+            service = next((each for each in named if _is_open(each, rule)), None)
             if service is None:
                 continue
             pointer = (*rule.pointer, *below)
@@ -90,6 +93,18 @@ def _of_services(simulation: Simulation) -> Iterator[Finding]:
                 ground="a network plugin may look at addresses before they are translated",
                 field=path(pointer),
             )
+
+
+def _is_open(service: Resource, rule: RuleSpec) -> bool:
+    """Return whether a rule opens a port of a Service, or one of its pods: else the address is meant as another one's,
+    that of a node which the Service is published at."""
+    ports = [mapping(each) for each in sequence(service.spec.get("ports"))]
+    numbers = {number for each in ports for number in (each.get("port"), each.get("targetPort", each.get("port")))}
+    return not rule.ports or any(
+        port.name or not isinstance(number, int) or port.low <= number <= port.high
+        for port in rule.ports
+        for number in numbers
+    )
 
 
 def _address(block: Block) -> str:

@@ -423,6 +423,8 @@ def listed(holder: Mapping[str, Any], field: str, *pointer: str | int) -> list[A
     value = holder.get(field)
     if value is None:
         return []
+    if is_symbolic(value):  # for a whole list
+        return [value]
     if not isinstance(value, list):
         raise UnacceptableError(f"{field}: a list is wanted", *pointer, field)
     return value

@@ -139,6 +139,15 @@ def test_policies_see_the_pods_behind_the_address_of_a_service(
     assert said == ([("warning", "assumed")] if expected else [])
 
 
+@pytest.mark.parametrize(("port", "told"), [("", True), ("5432", True), ("445", False)])
+def test_an_address_at_another_port_is_not_that_of_the_service(tmp_path: Path, port: str, told: bool) -> None:
+    """An external address of a Service is that of a node, where something else listens, too."""
+    peers = "{ipBlock: {cidr: 203.0.113.9/32}}"
+    text = POLICY % ("Egress", "egress", "to", peers, "externalIPs: [203.0.113.9]", "selector: {app: db},")
+    text = text.replace(f"{peers}]", f"{peers}], ports: [{{port: {port}}}]") if port else text
+    assert ("GWP622" in {each.rule for each in lint(tmp_path, text)}) is told
+
+
 @pytest.mark.parametrize(
     ("namespaces", "pods", "told"),
     [

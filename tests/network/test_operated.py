@@ -61,6 +61,34 @@ def test_nothing_else_does(custom: str, tmp_path: Path) -> None:
     assert rules(tmp_path, custom) == ["GWP601", "GWP607"]
 
 
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ("acme.cert-manager.io/http01-solver", False),
+        ("tekton.dev/pipelineRun", False),
+        ("app.kubernetes.io/name", True),
+        ("solver", True),
+    ],
+)
+def test_who_owns_a_prefix_puts_it_on_the_pods_that_it_makes(label: str, told: bool, tmp_path: Path) -> None:
+    """cert-manager, pkg/issuer/acme/http/pod.go, podLabels: pods that answer a challenge, for as long as it lasts."""
+    policy = f"""
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: solver, namespace: shop}}
+spec: {{podSelector: {{matchLabels: {{{label}: "true"}}}}, ingress: [{{}}]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: other, namespace: shop}}
+spec: {{template: {{metadata: {{labels: {{app: other}}}}, spec: {{containers: [{{name: c, image: c}}]}}}}}}
+"""
+    (tmp_path / "all.yaml").write_text(policy, encoding="utf-8")
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP601"]
+    assert bool(found) is told
+
+
 ROLE = """
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role

@@ -121,3 +121,25 @@ def test_post_renderers_change_workloads_too(tmp_path: Path) -> None:
     found = world(tmp_path, more=patch)
     labels = found.resources[ResourceKey("apps", "Deployment", "tv", "plex")].spec["template"]["metadata"]["labels"]
     assert labels["x"] == "z"
+
+
+@pytest.mark.parametrize(
+    ("version", "values", "made"),
+    [
+        ("5.1.0", VALUES, True),
+        ("6.0.0", VALUES, True),
+        ("18.16.14", VALUES, False),
+        ("5.1.0", f"{VALUES}    portal: {{open: {{enabled: false}}}}\n", False),
+        (
+            "5.1.0",
+            "\n    workload: {main: {}}\n    service: {main: {ports: {main: {port: 80, protocol: http}}}}\n",
+            False,
+        ),
+    ],
+)
+def test_another_chart_of_the_name_is_not_rendered_as_this_one(
+    tmp_path: Path, version: str, values: str, made: bool
+) -> None:
+    """TrueCharts has one: trueforge-org/truecharts, charts/library/common (`workload`, protocols in lower case)."""
+    found = world(tmp_path, CHART.replace("5.1.0", version), values=values).of_kind("", "Service")
+    assert bool(found) is made

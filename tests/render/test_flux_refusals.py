@@ -208,3 +208,13 @@ def test_what_the_kustomization_of_a_cluster_leaves_out_is_not_deployed(
     found = [each.world.resources for each in workspace(tmp_path, files).simulations]
     assert any(key.kind == "HTTPRoute" for world in found for key in world)
     assert any(key.kind == "SecurityPolicy" for world in found for key in world) == is_listed
+
+
+def test_a_generator_merges_into_a_map_that_nothing_reads(tmp_path: Path) -> None:
+    """ConfigMaps of which no question asks stay unparsed: that one of a base is not among the objects says nothing."""
+    files = {**tree(), "base/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: env}\ndata: {ENV: ''}\n"}
+    files["base/kustomization.yaml"] = "resources: [map.yaml]\n"
+    files["apps/kustomization.yaml"] = (
+        "resources: [../base]\nconfigMapGenerator: [{name: env, behavior: merge, literals: [ENV=dev]}]\n"
+    )
+    assert not [each for each in workspace(tmp_path, files).findings() if each.rule == "GWP914"]

@@ -148,6 +148,17 @@ def test_a_component_changes_what_its_parent_has(tmp_path: Path) -> None:
     assert built["HTTPRoute"]["spec"]["hostnames"] == ["c.example.com"]  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("remote", "is_refused"), [("", True), (", https://example.com/x.yaml", False)])
+def test_a_component_patches_what_its_parent_has_not_seen(tmp_path: Path, remote: str, is_refused: bool) -> None:
+    """A patch of a component is for what the remote base of its parent may hold."""
+    patch = "apiVersion: v1\nkind: Service\nmetadata: {name: far}\nspec: {type: NodePort}\n"
+    component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatchesStrategicMerge: [patch.yaml]\n"
+    files = {**FILES, "part/kustomization.yaml": component, "part/patch.yaml": patch}
+    listed = f"resources: [route.yaml, service.yaml{remote}]\ncomponents: [../part]\n"
+    files["app/kustomization.yaml"] = KUSTOMIZATION + listed
+    assert bool(kustomizer(tmp_path, files).build("app").journal.failures) is is_refused
+
+
 def test_a_generated_name_ends_in_the_hash_kustomize_gives_it(tmp_path: Path) -> None:
     made = build(tmp_path, "configMapGenerator:\n- name: cm\n  files: [v.yaml]\n", **{"app/v.yaml": "a: 1\n"})
     assert made["ConfigMap"]["metadata"] == {"name": "cm-5fk5tt6tgt"}

@@ -16,6 +16,7 @@ from policylint.network.state import Network
 from policylint.network.walk import Stretch
 from policylint.simulation import Simulation
 from policylint.topology.namespaces import NAME_LABEL
+from policylint.topology.workloads import is_written_later
 
 _BY_NAME = ("name", "namespace", "ns")
 """How labels are called that hold the name of their namespace where somebody sets them."""
@@ -79,7 +80,7 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
     from policylint.network.selecting import numbers_of
 
     world, universe = network.world, network.universe
-    if world.pods_elsewhere(peer.pods, peer.home or ""):
+    if world.pods_elsewhere(peer.pods, peer.home or "") or (world.partial and _is_of_a_controller(network, peer)):
         return True
     name = peer.home or mapping(peer.namespaces.get("matchLabels")).get(NAME_LABEL)
     system = _OF_KUBERNETES[0]
@@ -91,6 +92,13 @@ def may_be_elsewhere(network: Network, peer: Peer | None) -> bool:
         return not universe.members(name) or not network.is_whole_namespace(name)
     around = universe.namespaces(peer.namespaces).maybe
     return world.partial or not around or bool(around & universe.open)
+
+
+def _is_of_a_controller(network: Network, peer: Pods) -> bool:
+    """Return whether a label is asked for that who owns its prefix puts on pods that it makes, and that none here has
+    (`acme.cert-manager.io/http01-solver`, `tekton.dev/taskRun`)."""
+    templates = [end.labels for end in network.universe.endpoints]
+    return any(is_written_later(str(key), templates) for key in mapping(peer.pods.get("matchLabels")))
 
 
 def by_hand(network: Network, policy: PolicySpec, wanted: Peer | None) -> str:

@@ -548,7 +548,9 @@ class Argo:
         values, origin = merged(layers or [({}, helm_place)], self._budget)
         lacks_files = not all(path and self._tree.read(path) is not None for path in files)
         self._budget.spend(size_of(values)[0])
-        if text(source.get("chart")) == app_template.CHART or (source.get("chart") and app_template.looks_like(values)):
+        if source.get("chart") and app_template.makes(
+            text(source["chart"]), text(source.get("targetRevision")), values
+        ):
             self._in_this_tree = True
             name = text(helm.get("releaseName")) or owner.name
             chart = text(source["chart"])

@@ -179,7 +179,7 @@ def _released(
     in_tree = None if charts is None else _in_tree(manifest, by_name, own, charts, tree)
     if charts is not None and in_tree is not None:
         objects = _installed(in_tree, release, values, charts, tree, journal)
-    if objects is None and (own_name == app_template.CHART or app_template.looks_like(release.values)):
+    if objects is None and app_template.makes(own_name, chart.version, release.values):
         objects = app_template.objects(release)
         if own_name != app_template.CHART:
             own_values = f"{manifest} may create it; the chart's own values are not seen"

@@ -31,7 +31,7 @@ from policylint.render.kustomize.field_specs import (
 from policylint.render.kustomize.field_specs import (
     read as fields_of,
 )
-from policylint.render.kustomize.generators import add_hash, generated, plain_data
+from policylint.render.kustomize.generators import add_hash, generated, merge_generated
 from policylint.render.kustomize.metadata import (
     add_annotations,
     add_labels,
@@ -517,7 +517,9 @@ class _Run:
         kustomization = None if path is None or not entry else self._tree.kustomization(path)
         if path is not None and kustomization is not None:
             self._check_kind(path, "Component", place)
-            built = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above, self._reached).built()
+            run = _Run(self._kustomizer, path, *kustomization, self._manifests, self._above, self._reached)
+            run._unseen = self._unseen or bool(self._journal.gaps)
+            built = run.built()
             self._take_in(built)
             self._manifests = built.manifests
             self._known = {_id(manifest): manifest for manifest in self._manifests}
@@ -587,10 +589,10 @@ class _Run:
             if is_known == (len(former) == 1):
                 if is_known:
                     self._budget.spend(former[0].weight)
-                    _merge_generated(former[0], manifest, replaces=behaviour == "replace")
+                    merge_generated(former[0], manifest, replaces=behaviour == "replace")
                     former[0].weight += manifest.weight
                     continue
-            elif former or not self._unseen:
+            elif former or not (self._unseen or ("", manifest.kind) in self._kustomizer.unread):
                 why = "is there" if former else "is not there"
                 message = f"{manifest} {why}: kustomize refuses to {behaviour if is_known else 'create'} it"
                 self._journal.fail(message, manifest.origin, code="generator-refused")
@@ -604,7 +606,7 @@ class _Run:
         objects = self._rendered_chart(chart, name, namespace, place)
         values, origin = ({}, place) if objects is not None else self._chart_values(chart, place)
         if objects is None and text(chart.get("name")) == "app-template":
-            objects = self._of_app_template(chart, name, namespace, values, origin)
+            objects = self._of_app_template(chart, (name, namespace or "default"), values, origin)
         if objects is not None:
             self._manifests += objects
             return
@@ -655,18 +657,21 @@ class _Run:
         return merged(layers, self._budget)
 
     def _of_app_template(
-        self, chart: Any, name: str, namespace: str, values: Any, origin: Provenance
-    ) -> list[Manifest]:
-        """Return what the app-template chart makes of values."""
+        self, chart: Any, names: tuple[str, str], values: Any, origin: Provenance
+    ) -> list[Manifest] | None:
+        """Return what the app-template chart makes of values, None where another one has its name."""
         from policylint.render.helm import app_template
         from policylint.render.helm.app_template.release import Release, major_of
 
+        version = text(chart.get("version"))
+        if not app_template.makes(app_template.CHART, version, values):
+            return None
         self._budget.spend(size_of(values)[0])
-        major = major_of(app_template.CHART, text(chart.get("version")))
-        made = app_template.objects(Release(name, namespace or "default", values, origin, self._budget, major=major))
-        if any(self._tree.read(path) is None for path in self._value_files(chart)):
-            for manifest in made:
-                manifest.leave_open(f"not all values of chart {name} were seen")
+        major = major_of(app_template.CHART, version)
+        made = app_template.objects(Release(*names, values, origin, self._budget, major=major))
+        lacks_files = any(self._tree.read(path) is None for path in self._value_files(chart))
+        for manifest in made if lacks_files else ():
+            manifest.leave_open(f"not all values of chart {names[0]} were seen")
         return made
 
     def _configurations(self) -> None:
@@ -726,25 +731,3 @@ def _remember(manifest: Manifest, known: dict[tuple[str, str, str], list[Manifes
             same = known.setdefault((manifest.kind, namespace or "default", name), [])
             if manifest not in same:
                 same.append(manifest)
-
-
-def _merge_generated(former: Manifest, made: Manifest, *, replaces: bool) -> None:
-    """Put what was generated in the place of an object that is there, with its name, labels and annotations."""
-    new, place = made.metadata, made.origin.at("metadata")
-    for field in ("labels", "annotations"):
-        for name, value in mapping(new.get(field)).items():
-            former.put(("metadata", field, name), value, place.at(field, name))
-    body, origin = (
-        {**made.body, "metadata": former.metadata},
-        made.origin.with_child("metadata", former.origin.at("metadata")),
-    )
-    held = plain_data(former.body)
-    for field in ("data", "binaryData"):
-        if not replaces and (held.get(field) or made.body.get(field)):
-            body[field] = {**mapping(held.get(field)), **mapping(made.body.get(field))}
-            places = {name: former.origin.at(field, name) for name in mapping(held.get(field))}
-            places |= {name: made.origin.at(field, name) for name in mapping(made.body.get(field))}
-            origin = origin.with_child(field, made.origin.at(field).with_children(places))
-    former.body, former.origin = body, origin
-    former.hashed = former.hashed and made.hashed
-    former.linked = ()

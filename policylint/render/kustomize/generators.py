@@ -191,3 +191,25 @@ def content_hash(body: dict[str, Any]) -> str:
             encoded[field] = body[field]
     written = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPED)
     return sha256(written.encode()).hexdigest()[:10].translate(str.maketrans("013ae", "ghkmt"))
+
+
+def merge_generated(former: Manifest, made: Manifest, *, replaces: bool) -> None:
+    """Put what was generated in the place of an object that is there, with its name, labels and annotations."""
+    new, place = made.metadata, made.origin.at("metadata")
+    for field in ("labels", "annotations"):
+        for name, value in mapping(new.get(field)).items():
+            former.put(("metadata", field, name), value, place.at(field, name))
+    body, origin = (
+        {**made.body, "metadata": former.metadata},
+        made.origin.with_child("metadata", former.origin.at("metadata")),
+    )
+    held = plain_data(former.body)
+    for field in ("data", "binaryData"):
+        if not replaces and (held.get(field) or made.body.get(field)):
+            body[field] = {**mapping(held.get(field)), **mapping(made.body.get(field))}
+            places = {name: former.origin.at(field, name) for name in mapping(held.get(field))}
+            places |= {name: made.origin.at(field, name) for name in mapping(made.body.get(field))}
+            origin = origin.with_child(field, made.origin.at(field).with_children(places))
+    former.body, former.origin = body, origin
+    former.hashed = former.hashed and made.hashed
+    former.linked = ()

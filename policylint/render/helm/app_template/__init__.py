@@ -13,13 +13,18 @@ from typing import Any
 from policylint.model import mapping, text
 from policylint.render.helm.app_template.ingresses import ingress
 from policylint.render.helm.app_template.network_policies import network_policy
-from policylint.render.helm.app_template.release import CHART, Item, Release, filled_in, items, made
+from policylint.render.helm.app_template.release import CHART, LATEST, Item, Release, filled_in, items, made, major_of
 from policylint.render.helm.app_template.routes import listener_set, reference_grant, route
 from policylint.render.helm.app_template.services import service
 from policylint.render.helm.app_template.workloads import only_controller, service_accounts, workload
 from policylint.render.provenance import Manifest
 
-__all__ = ["CHART", "Release", "looks_like", "objects"]
+__all__ = ["CHART", "Release", "looks_like", "makes", "objects"]
+
+_AHEAD = 4
+"""How many major versions may have come that nobody here knows."""
+_OF_TRUECHARTS = frozenset({"credentials", "portal", "workload"})
+"""Values that only the library of TrueCharts has."""
 
 
 def looks_like(values: Any) -> bool:
@@ -28,6 +33,16 @@ def looks_like(values: Any) -> bool:
         return False
     routes = mapping(values.get("route")).values()
     return any(isinstance(entry, dict) and "parentRefs" in entry for entry in routes) or "service" in values
+
+
+def makes(chart: str, version: str, values: Any) -> bool:
+    """Return whether a chart is of the family, by its name or by the form of its values.
+
+    TrueCharts has one of the same name (trueforge-org/truecharts, charts/library/common): it counts higher, and has
+    `workload` where this one has `controllers`.
+    """
+    is_other = major_of(chart, version) > LATEST + _AHEAD or not mapping(values).keys().isdisjoint(_OF_TRUECHARTS)
+    return (chart == CHART or looks_like(values)) and not is_other
 
 
 def objects(release: Release) -> list[Manifest]:

@@ -114,15 +114,6 @@ class Universe:
             selected = selected.within(~self._anywhere | named)
         return selected
 
-    def governed(self, subject: Peer) -> Chosen:
-        """Return the ends that a policy is for; proxies of which nothing says where they run are not in its namespace
-        unless it names labels of theirs."""
-        selected = self.select(subject)
-        if self._anywhere and isinstance(subject, Pods) and subject.home and not is_unplaced(subject.home):
-            named = self._by_label.select(subject.pods).sure if any(subject.pods.values()) else 0
-            selected = selected.within(~self._anywhere | named)
-        return selected
-
     def named(self, name: str, protocol: str) -> list[tuple[int, int]]:
         """Return what a port name means on the pods: pairs of pods and ports, the pods that lack it left out."""
         found = self._by_port.get((name, protocol))

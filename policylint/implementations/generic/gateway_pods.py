@@ -1,13 +1,8 @@
 """The pods that a Gateway of Istio's own selects by labels, in any namespace: workloads with these labels, and those of
 who installs such pods without a manifest of theirs in the tree.
 
-The first of these that says anything counts: the configuration; workloads of the tree with the labels that a Gateway
-selects, or with the images of its controller; what installs the chart of the controller, by its values; the catalog
-(`dataPlane`). Where only the catalog tells the namespace, the pods may be elsewhere.
-
-Source: GEP-1762 (Standard) «In cluster Gateway deployments»; who differs from it says so in the catalog. istio/istio @
-1.27, operator/pkg/apis/types.go (GatewayComponentSpec: `namespace`, `label`), manifests/profiles, and
-manifests/charts/gateway/templates/_helpers.tpl (gateway.selectorLabels).
+Source: istio/istio @ 1.27, operator/pkg/apis/types.go (GatewayComponentSpec: `namespace`, `label`), manifests/profiles,
+and manifests/charts/gateway/templates/_helpers.tpl (gateway.selectorLabels).
 """
 
 from __future__ import annotations

@@ -409,9 +409,9 @@ WORLDS = {
     "pods do not know what the Gateway checked": Predicted(
         "tokens", (tokens(ID), rule(TOKEN)), "403", OF_PEER, request=KNOWN),
     "a header that comes from a claim": Predicted(
-        "tokens", (tokens(OUTPUT), OF_GROUP), "depends", OF_PEER, request=KNOWN),
+        "tokens", (tokens(OUTPUT), OF_GROUP), "403", OF_PEER, request=KNOWN),  # its token has no such claim
     "the claim that is in it": Predicted(
-        "tokens", (tokens(OUTPUT), OF_GROUP), "allowed, jwtRules not required", OF_PEER,
+        "tokens", (tokens(OUTPUT), OF_GROUP), "allowed, jwtRules and token required", OF_PEER,
         request={**IN, "claims": {"iss": "https://id", "sub": "a", "group": "a"}}),
     "and without a token nobody writes it": Predicted("tokens", (tokens(OUTPUT), OF_GROUP), "403", OF_PEER, request=IN),
     # other kinds

@@ -242,12 +242,12 @@ def _changes(content: Mapping[str, Any]) -> Iterator[ReleaseChange]:
                 text(entry.get("effect")),
                 " ".join(text(entry.get("says")).split()),
                 " ".join(text(entry.get("do")).split()),
-                _places(entry.get("where")),
+                read_places(entry.get("where")),
                 {name: text(least) for name, least in mapping(entry.get("needs")).items()},
             )
 
 
-def _places(listed: object) -> tuple[Place, ...]:
+def read_places(listed: object) -> tuple[Place, ...]:
     return tuple(_place(mapping(entry)) for entry in sequence(listed))
 
 
@@ -256,8 +256,8 @@ def _place(entry: Mapping[str, Any]) -> Place:
     return Place(
         given=text(entry.get("if")),
         refers=_place(mapping(entry["refers"])) if entry.get("refers") else None,
-        beside=_places(entry.get("beside")),
-        unless=_places(entry.get("unless")),
+        beside=read_places(entry.get("beside")),
+        unless=read_places(entry.get("unless")),
         **{name: text(entry.get(name)) for name in plain},
     )
 

@@ -260,6 +260,13 @@ def any_ordered_network_policy(simulation: Simulation) -> bool:
     return any(simulation.world.of_kind(*kind) for kind in (*CLUSTER, *CALICO))
 
 
+def releases_are_told(simulation: Simulation) -> bool:
+    """Need something that tells the release of a controller: a chart, an image."""
+    from policylint.render.in_use import may_tell
+
+    return may_tell(simulation.world)
+
+
 def routes_and_network_policies(simulation: Simulation) -> bool:
     """Need a network policy, and a route or an Ingress."""
     ingresses = any(True for _ in simulation.world.of_kind(*INGRESS))

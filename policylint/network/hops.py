@@ -238,10 +238,7 @@ class Hops:
         resource = self.network.world.get(backend)
         if pods or resource is None or backend in before:
             return
-        found = destinations(self.network.world, resource, port)
-        if not found and backend[:2] == SERVICE and not resource.spec.get("selector"):
-            found = [Destination(f"what stands behind {backend}", "TCP", port)]  # no policy at its end is known
-        for destination in found:
+        for destination in destinations(self.network.world, resource, port):
             service = service_named(self.network.world, destination.host)
             if service is None:
                 yield self._hop_outside(source, destination)

@@ -144,6 +144,7 @@ def _header(name: bytes = b"edge/x", size: bytes = b"00000000000", kind: bytes =
         (packed({"values.yaml": "a: b"}), "Chart.yaml file is missing"),
         (packed({**EDGE, "files/zeros": b"\0" * (MOST_BYTES + 1)}), "hold more than 16 MiB"),
     ],
+    ids=lambda given: given if isinstance(given, str) else "archive",  # whose bytes hold the time
 )  # fmt: skip
 def test_what_is_no_packed_chart_is_said(archive: bytes, words: str) -> None:
     with pytest.raises(HelmError, match=words):

@@ -17,6 +17,7 @@ from policylint.doors.named import entries, meant
 from policylint.doors.vendors import Vendor
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
+from policylint.policy.bindings import is_off
 from policylint.policy.results import FailingSetting
 
 _REFUSES = 400
@@ -50,7 +51,12 @@ def in_force(world: World, vendor: Vendor, named: Iterable[ResourceKey]) -> Iter
         said = "" if resource is None else text(value_at(resource.body, _path(sort)))
         if said in acting:
             continue
-        if resource is not None and said and not _is_off(resource, about) and not is_of_some(world, vendor, key):
+        if (
+            resource is not None
+            and said
+            and not is_off(resource, text(about.get("off")))
+            and not is_of_some(world, vendor, key)
+        ):
             acting.add(said)
         yield key
 
@@ -75,10 +81,6 @@ def overruled(
             yield lost, winner
 
 
-def _is_off(extension: Resource, about: Mapping[str, Any]) -> bool:
-    return value_at(extension.body, _path(about.get("off"))) is True
-
-
 def is_of_some(world: World, vendor: Vendor, key: ResourceKey) -> bool:
     """Return whether an object that stands for clients names an object: it acts for these alone."""
     about = vendor.extensions
@@ -95,7 +97,7 @@ def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
 
     A login of one for all namespaces, which is no filter of a route, is among it.
     """
-    if _is_off(extension, about):
+    if is_off(extension, text(about.get("off"))):
         return
     for entry in map(mapping, sequence(about.get("reads"))):
         at = _path(entry.get("path"))

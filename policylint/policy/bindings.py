@@ -92,7 +92,8 @@ class ObjectBinding(NamedTuple):
     @property
     def is_off(self) -> bool:
         """Return whether the object is switched off, as a field says that its kind has for that."""
-        return self.resolution.resource is not None and is_off(self.resolution.resource, self.kind)
+        resource = self.resolution.resource
+        return resource is not None and self.kind is not None and is_off(resource, self.kind.off)
 
     @property
     def says(self) -> str:
@@ -161,9 +162,9 @@ class ObjectBinding(NamedTuple):
         return dict.fromkeys(named, not optional)
 
 
-def is_off(resource: Resource, kind: PolicyKind | None) -> bool:
-    """Return whether an object is switched off: its kind has a field for that (`switchedOff`)."""
-    return kind is not None and bool(kind.off) and resource.body.get(kind.off) is True
+def is_off(resource: Resource, field: str) -> bool:
+    """Return whether an object is switched off by the field that its kind has for that (`switchedOff`), "" for none."""
+    return bool(field) and resource.body.get(field) is True
 
 
 def as_read(binding: ObjectBinding, controller: str | None, catalog: Catalog) -> ObjectBinding | None:

@@ -450,6 +450,25 @@ def test_value_files_that_are_not_there(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "beside", "more", "refused"),
+    [
+        ("$other/env/staging/values.yaml", f"{SOURCE}, ref: env", "", True),
+        ("$other/env/staging/values.yaml", f"{SOURCE}, ref: env", ", ignoreMissingValueFiles: true", True),
+        ("$env/env/staging/values.yaml", f"{SOURCE}, path: other", "", True),
+        ("$env/env/staging/values.yaml", f"{SOURCE}, ref: env", "", False),
+        ("$env/env/staging/values.yaml", "", "", False),  # of one source it is a variable of the build
+    ],
+)
+def test_a_name_that_no_source_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, beside: str, more: str, refused: bool
+) -> None:
+    """argoproj/argo-cd, reposerver/repository/repository.go, resolveReferencedSources: it makes no manifests then."""
+    commit(tmp_path, {"apps/web.yaml": _application(name, more, beside=beside), **CHART})
+    found = [each for each in stopped(tmp_path, monkeypatch) if "by `ref`" in each.message]
+    assert bool(found) is refused
+
+
 def test_a_file_of_a_parameter_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`fileParameters` become `--set-file`, which `ignoreMissingValueFiles` says nothing of (reposerver, helm.go)."""
     more = ", ignoreMissingValueFiles: true, fileParameters: [{name: a, path: policy.yaml}]"

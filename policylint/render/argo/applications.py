@@ -496,7 +496,10 @@ class Argo:
         made: list[Manifest],
         cluster: Deployed,
     ) -> None:
-        """Record the files that helm is given (`-f`, `--set-file`) and that are not there: it makes nothing then."""
+        """Record the files that helm is given (`-f`, `--set-file`) and that are not there: it makes nothing then.
+
+        Source: argoproj/argo-cd, reposerver/repository/repository.go, resolveReferencedSources, of several sources.
+        """
         helm = mapping(source.get("helm"))
         journal = Journal()
         refs = {text(mapping(each).get("ref")): each for each in sequence(owner.spec.get("sources"))}
@@ -504,6 +507,11 @@ class Argo:
         files = [] if optional else [("valueFiles", each) for each in map(text, sequence(helm.get("valueFiles")))]
         parameters = map(mapping, sequence(helm.get("fileParameters")))
         files += [("fileParameters", text(each.get("path"))) for each in parameters if text(each.get("path"))]
+        for number, entry in enumerate(map(text, sequence(helm.get("valueFiles")))):
+            name = entry.partition("/")[0]
+            if refs and name[:1] == "$" and "{" not in name and name[1:] not in refs:
+                message = f"no source of {owner} is called {name[1:]} by `ref`, which {entry} means"
+                journal.fail(message, place.child("valueFiles").child(number), code="value-file")
         for number, (field, entry) in enumerate(files):
             name, _, rest = entry.partition("/")
             named = refs.get(name[1:]) if name.startswith("$") else None

@@ -16,7 +16,7 @@ from policylint.model.kinds import WAYS_IN
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
 from policylint.policy.results import Group
 from policylint.simulation import Simulation
-from policylint.topology import RouteState, Topology, whole
+from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import container_port
 
@@ -70,6 +70,8 @@ def _outside(
     meshed = {mesh.name for mesh, _ in asked}
     beside = not WAYS_IN.keys().isdisjoint(simulation.world.kinds())
     topology = (with_doors(simulation) if beside else simulation).topology
+    from policylint.doors.annotations import is_outside
+
     for route in topology.routes:
         states = (None if each.gateway is None else topology.gateway(each.gateway) for each in route.parents)
         gateways = [
@@ -95,17 +97,9 @@ def _outside(
                 if _is_default(simulation, by):
                     told.add(by.key)
                     yield _rejecting(denied, ends, "", _AUTHORIZE)
-                elif by.key.kind == _ENCRYPTING and all(refusals) and _has_no_pods(topology, route, gateways[0]):
+                elif by.key.kind == _ENCRYPTING and all(refusals) and is_outside(topology.world, route.route.key):
                     told.add(by.key)
                     yield _rejecting(denied, ends, _SENT_FROM_OUTSIDE, _IN_PLAIN_TEXT)
-
-
-def _has_no_pods(topology: Topology, route: RouteState, sender: Resource) -> bool:
-    """Return whether what sends the requests of an Ingress on is outside of the cluster, and of every mesh."""
-    from policylint.doors.vendors import is_outside
-
-    state = topology.gateway(sender.key)
-    return state is not None and is_outside(state, route.route)
 
 
 def _is_default(simulation: Simulation, by: Resource) -> bool:

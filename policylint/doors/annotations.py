@@ -15,7 +15,7 @@ from policylint.documents import Pointer
 from policylint.doors.controllers import Classes, is_told, settings_of
 from policylint.doors.lowered import Opening
 from policylint.doors.named import entries, gone, meanings
-from policylint.doors.vendors import Vendor, vendors
+from policylint.doors.vendors import Vendor, unserved, vendors
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
@@ -69,6 +69,19 @@ def server_of(world: World, ingress: ResourceKey) -> Vendor | None:
 
 def _servers(world: World) -> Mapping[ResourceKey, Vendor]:
     return {each.ingress.key: each.vendor for each in served(world)}
+
+
+def is_outside(world: World, door: ResourceKey) -> bool:
+    """Return whether what sends the requests of an Ingress on is no pod: outside of the cluster, and of every mesh."""
+    vendor = server_of(world, door)
+    return vendor is not None and vendor.is_outside
+
+
+def without_backends(world: World, door: ResourceKey) -> tuple[int | None, str]:
+    """Return the status of requests that an Ingress, VirtualService or the like sends to what cannot be used, None
+    where nobody wrote it down, and without which of these there is no rule for them (`Vendor.unmade`)."""
+    vendor = server_of(world, door)
+    return unserved(*door[:2]) if vendor is None else (vendor.unserved, vendor.unmade)
 
 
 def astray(world: World) -> Iterator[DeadEnd]:

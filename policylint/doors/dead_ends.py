@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.catalog.content import places
 from policylint.documents import Pointer
-from policylint.doors.annotations import astray, closed, ended, risky, server_of
+from policylint.doors.annotations import astray, closed, ended, risky, without_backends
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
@@ -15,7 +15,7 @@ from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
-from policylint.doors.vendors import naming, objects_named, without_backends
+from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import (
     GATEWAY_GROUP,
@@ -101,9 +101,8 @@ def services_named(world: World) -> Iterator[tuple[Resource, Pointer, object, Re
 
 
 def _answered(world: World, door: Resource) -> str:
-    """Return in words what becomes of requests whose Service is missing: the name of a class says who answers them."""
-    vendor = server_of(world, door.key)
-    status, unmade = without_backends(None, door) if vendor is None else (vendor.unserved, vendor.unmade)
+    """Return in words what becomes of requests whose Service is missing."""
+    status, unmade = without_backends(world, door.key)
     if unmade:
         return "no rule is made of it: its requests go to another one that fits, else they are answered with 404"
     return f"these requests are answered with {status or 'an error'}"

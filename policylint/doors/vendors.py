@@ -14,7 +14,6 @@ from policylint.model import PolicyKind, Resource, integer, mapping, sequence, t
 from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
-from policylint.topology import GatewayState
 
 
 class Vendor:
@@ -296,28 +295,10 @@ def stream_kinds() -> list[tuple[str, str]]:
     return [(group, name) for group, _, name in written]
 
 
-def serving(gateway: GatewayState, ingress: Resource) -> Vendor:
-    """Return who serves an Ingress at the door of its class."""
-    return vendor_of(gateway.controller, gateway.gateway.key.name, ingress)
-
-
-def is_outside(gateway: GatewayState, route: Resource) -> bool:
-    """Return whether what sends the requests of a door on is no pod: outside of the cluster, and of every mesh."""
-    return route.key[:2] == INGRESS and serving(gateway, route).is_outside
-
-
-def without_backends(gateway: GatewayState | None, route: Resource) -> tuple[int | None, str]:
-    """Return the status of requests of a door whose backends cannot be used, None where nobody wrote it down, and
-    without which of them there is no rule for these requests (`Vendor.unmade`).
-
-    Args:
-        gateway: the door; None for what is no Ingress, whose kind says who serves it.
-        route: what sends them there: an Ingress, a VirtualService, an IngressRoute.
-    """
-    if gateway is not None and route.key[:2] == INGRESS:
-        vendor = serving(gateway, route)
-        return vendor.unserved, vendor.unmade
-    own = mapping(mapping(_content().get("unserved")).get("/".join(route.key[:2])))
+def unserved(group: str, kind: str) -> tuple[int | None, str]:
+    """Return the status of requests that objects of a kind send to what cannot be used, None where nobody wrote it
+    down, and without which of these there is no rule for them (`Vendor.unmade`)."""
+    own = mapping(mapping(_content().get("unserved")).get(f"{group}/{kind}"))
     return integer(own.get("status")), text(own.get("unmade"))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door, proxies
-from policylint.doors.vendors import is_outside
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
 from policylint.policy.authorizing import (
     Checkpoint,
@@ -20,7 +19,7 @@ from policylint.policy.authorizing import (
     Routing,
 )
 from policylint.simulation import Simulation
-from policylint.topology import GatewayState, whole
+from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import WORKLOADS, container_port, service_account
 from policylint.trace.precedence import doubt, ordered, rule_candidates
@@ -96,7 +95,11 @@ class Admissions:
         senders: Senders | None = None
         gateway = None if trace.gateway is None else self._simulation.topology.gateway(trace.gateway)
         if gateway is not None and is_door(gateway.gateway.key):
-            client = _at_door(gateway, trace) if gateway.gateway.key.kind not in PUBLISHED else client
+            if gateway.gateway.key.kind not in PUBLISHED:  # what is no pod is in no mesh
+                from policylint.doors.annotations import is_outside
+
+                outside = trace.route is not None and is_outside(self._simulation.world, trace.route.key)
+                client = Client(None, "") if outside else Client()
             pods = proxies(self._simulation.world, gateway.gateway)
             for holder in pods or (gateway.gateway,):  # whose pods were not seen stands for them
                 found += self._ask(call, Checkpoint((whole(holder.key),), holder))
@@ -360,8 +363,3 @@ def end_of(admission: PlacedDecision) -> Outcome:
     if admission.decision.resets:
         return Outcome(refused=True, reason=reason)
     return Outcome(status=admission.decision.status, reason=reason)
-
-
-def _at_door(gateway: GatewayState, trace: Trace) -> Client:
-    """Return who sends on what comes in at a door: what is no pod is in no mesh."""
-    return Client(None, "") if trace.route is not None and is_outside(gateway, trace.route) else Client()

@@ -214,21 +214,15 @@ class Responder:
 
     def left_out(self, route: Resource, rule: Rule, gateway: ResourceKey | None) -> str:
         """Return why a door that is no Gateway has no rule for what is written: its backends; "" where it has one."""
-        without = self._without_backends(gateway, route)[1]
+        if gateway is None or not is_door(gateway):
+            return ""
+        from policylint.doors.annotations import without_backends
+
+        without = without_backends(self._world, route.key)[1]
         named = self._backends_of(route).get(rule.number, ()) if without else ()
         faults = [problem(each) for each in named if without != "missing" or each.resolution.missing]
         told = [fault for fault in faults if fault]
         return f"no rule is made of it: {told[0]}" if told and (without != "all" or all(faults)) else ""
-
-    def _without_backends(self, gateway: ResourceKey | None, route: Resource) -> tuple[int | None, str]:
-        """Return the status of requests that no backend of a rule can take, None where it is not known, and without
-        which of them a door has no such rule."""
-        state = None if gateway is None or not is_door(gateway) else self._topology.gateway(gateway)
-        if state is None:
-            return 500, ""
-        from policylint.doors.vendors import without_backends
-
-        return without_backends(state, route)
 
     def _backends(
         self, trace: Trace, candidate: RuleCandidate, state: RouteState, message: Message, port: int | None
@@ -244,7 +238,9 @@ class Responder:
             return _ended(trace, message, Outcome(unknown=True, reason=reason))
         outcome = outcome_of(backend_shares)
         if at_door and not outcome.backends:
-            outcome = outcome._replace(status=self._without_backends(trace.gateway, candidate.route)[0])
+            from policylint.doors.annotations import without_backends
+
+            outcome = outcome._replace(status=without_backends(self._world, candidate.route.key)[0])
         trace = _ended(trace, message, outcome)._replace(mirrors=_mirrors(state, message))
         if not outcome.backends:
             return trace._replace(response=shown(message.response_headers))

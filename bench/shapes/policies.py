@@ -224,6 +224,13 @@ def backend_tls(root: Path, size: int) -> list[str]:
     return linted(root, objects)
 
 
+def mixed_policies(root: Path, size: int) -> list[str]:
+    """The policies of eight implementations, with their routes and mistakes (bench/policies.py); 25 documents each."""
+    from policies import write_policies
+
+    return ["lint", str(write_policies(root, 25 * size))]
+
+
 SHAPES = (
     label_selectors,
     label_selectors_all,
@@ -244,4 +251,5 @@ SHAPES = (
     ngf_policies,
     kuadrant_policies,
     backend_tls,
+    mixed_policies,
 )

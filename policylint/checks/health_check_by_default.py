@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from policylint.catalog.operators import products
 from policylint.checks.kit.routing import served_services
@@ -35,12 +35,12 @@ _ERRORS = 400
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    yield from _at_gateways(simulation)
+    speaking = _Speaking(simulation)
+    yield from _at_gateways(simulation, speaking)
     for name, services in served_services(simulation).items():
         for kind in simulation.catalog.probing(name):
-            speaking = _speaking(simulation, kind)
             for service, gateway in services.items():
-                if kind.probes is not None and not _is_set(speaking.get(service.key, ()), kind.probes):
+                if kind.probes is not None and not _is_set(speaking.of(kind, service.key), kind.probes):
                     for workload in simulation.acting.workloads(service.key):
                         wanted = _wanted(workload)
                         if wanted and kind.probes.unset not in wanted:
@@ -48,14 +48,24 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                             break
 
 
-def _speaking(simulation: Simulation, kind: PolicyKind) -> dict[ResourceKey, list[PolicyState]]:
-    """Return the policies of a kind by what they target."""
-    speaking: dict[ResourceKey, list[PolicyState]] = {}
-    for state in simulation.policies.values():
-        if (state.key.group, state.key.kind) == (kind.group, kind.kind):
-            for target in state.targets:
-                speaking.setdefault(target.key, []).append(state)
-    return speaking
+class _Speaking:
+    """The policies of each kind by what they target, found once."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._known: dict[tuple[str, str], Mapping[ResourceKey, Sequence[PolicyState]]] = {}
+
+    def of(self, kind: PolicyKind, target: ResourceKey) -> Sequence[PolicyState]:
+        """Return the policies of a kind that target an object."""
+        wanted = kind.group, kind.kind
+        if wanted not in self._known:
+            found: dict[ResourceKey, list[PolicyState]] = {}
+            for state in self._simulation.policies.values():
+                if state.key[:2] == wanted:
+                    for each in state.targets:
+                        found.setdefault(each.key, []).append(state)
+            self._known[wanted] = found
+        return self._known[wanted].get(target, ())
 
 
 def _is_set(states: Iterable[PolicyState], probes: HealthProbe) -> bool:
@@ -103,7 +113,7 @@ def _finding(
     )
 
 
-def _at_gateways(simulation: Simulation) -> Iterator[Finding]:
+def _at_gateways(simulation: Simulation, speaking: _Speaking) -> Iterator[Finding]:
     """Yield the Gateways behind load balancers that answer the requests of their health checks with an error.
 
     These ask the pods by their addresses: no host of a route is in them, unless the policy says so.
@@ -114,13 +124,12 @@ def _at_gateways(simulation: Simulation) -> Iterator[Finding]:
         for front in filter(None, map(simulation.topology.gateway, sorted(fronts))):
             name = implementation_of(front, simulation.catalog)
             for kind in simulation.catalog.probing(name) if name else ():
-                speaking = _speaking(simulation, kind)
                 for backend in route.backends:
                     behind = _gateway_of(simulation, backend.wanted)
                     place = (front.gateway.key, backend.wanted)
                     if behind is not None and kind.probes is not None and place not in told:
                         told.add(place)
-                        states = speaking.get(backend.wanted, [])
+                        states = speaking.of(kind, backend.wanted)
                         yield from _answered(simulation, front.gateway.key, behind, backend, kind.probes, states)
 
 
@@ -146,7 +155,7 @@ def _answered(
     behind: GatewayState,
     backend: BackendState,
     probes: HealthProbe,
-    states: list[PolicyState],
+    states: Sequence[PolicyState],
 ) -> Iterator[Finding]:
     """Yield a finding where a Gateway answers a health check with an error."""
     at, key = tuple(probes.path.split(".")), behind.gateway.key

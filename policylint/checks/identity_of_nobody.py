@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from policylint.checks.kit.mesh_policies import IDENTITY_KEYS, Authorizations, action, conditions, is_trial, sources
@@ -99,11 +99,16 @@ class _Strangers:
             not enrolling.isdisjoint((*mapping(of.get("labels")), *mapping(of.get("annotations")))) for of in stated
         ):
             return False
-        speaking = {
+        return self._speaking.get(name) is False and any(self._speaking.values())
+
+    @cached_property
+    def _speaking(self) -> Mapping[str, bool]:
+        """Whether each Namespace says something of the mesh."""
+        enrolling = self._simulation.catalog.enrolling().keys()
+        return {
             each.key.name: not enrolling.isdisjoint((*map(str, each.labels), *map(str, each.annotations)))
             for each in self._simulation.world.of_kind("", "Namespace")
         }
-        return speaking.get(name) is False and any(speaking.values())
 
 
 def _outside(state: PolicyState, strangers: _Strangers) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
@@ -12,7 +13,7 @@ from policylint.model import Finding, Location, ResourceKey
 from policylint.model.words import count
 from policylint.policy.connections import STREAM_ROUTES
 from policylint.policy.content import content_references
-from policylint.policy.results import FaultyPart, PolicyState
+from policylint.policy.results import FaultyPart, Group, PolicyState
 from policylint.policy.validity import SCHEMA, SWITCHED_OFF
 from policylint.simulation import Simulation
 
@@ -36,9 +37,12 @@ def _refused(simulation: Simulation) -> Iterator[Finding]:
     from policylint.checks import schema_violation
 
     broken = {key for finding in schema_violation.check(simulation) for key in finding.resources}
+    groups: dict[ResourceKey | None, list[Group]] = defaultdict(list)
+    for group in simulation.groups:
+        groups[group.effective.refused].append(group)
     for state in refused:
         if state.key not in broken:  # the API server refuses it first
-            prevailing = [group for group in simulation.groups if group.effective.refused == state.key]
+            prevailing = groups.get(state.key, ())
             failing = len({key for group in prevailing for key in group.routes() if key.kind not in STREAM_ROUTES})
             named = simulation.catalog.told.get(state.kind.implementation, "")
             yield _finding(simulation, state, failing, named if state.invalid_code == SWITCHED_OFF else "")

@@ -24,7 +24,7 @@ from policylint.topology import RouteState
 from policylint.trace import Asked, Requirements
 
 if TYPE_CHECKING:
-    from policylint.reach.entries import Door, Named
+    from policylint.reach import EntryPoint
 
 RULE = "GWP301"
 _MOST_CONTEXTS = 200_000
@@ -93,21 +93,21 @@ class _Logins:
     def __init__(self, simulation: Simulation) -> None:
         self._tracer = tracer_of(simulation)
         self._requirements = Requirements(self._tracer)
-        self._doors: dict[ResourceKey, dict[Door, Named]] = {}
+        self._entries: dict[ResourceKey, dict[ResourceKey, list[EntryPoint]]] = {}
         self._known: dict[tuple[ResourceKey, ResourceKey], list[Asked]] = {}
 
     def of(self, route: RouteState, gateway: ResourceKey) -> list[Asked]:
         """Return what is asked on each way to a backend of a route through a Gateway."""
         from policylint.reach import asked as asked_of
-        from policylint.reach import doors, ways_to
+        from policylint.reach import entries_of_routes, ways_to
 
         key = route.route.key
-        if gateway not in self._doors:
-            self._doors[gateway] = doors(self._tracer, [gateway])
+        if gateway not in self._entries:
+            self._entries[gateway] = entries_of_routes(self._tracer, [gateway])
         if (gateway, key) not in self._known:
             self._known[gateway, key] = [
                 asked_of(self._requirements, way, "authentication")
-                for way in ways_to(self._tracer, self._doors[gateway], key)
+                for way in ways_to(self._tracer, self._entries[gateway].get(key, ()), key)
                 if way.trace.outcome.backends
             ]
         return self._known[gateway, key]

@@ -9,7 +9,7 @@ from policylint.doors import is_door, with_doors
 from policylint.model import Finding, Related, Resource, ResourceKey
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
-from policylint.reach import WayIn, asked, doors, ways_to
+from policylint.reach import WayIn, asked, entries_of_routes, ways_to
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
 from policylint.topology.workloads import is_workload, workloads_selected
@@ -61,7 +61,7 @@ class _Side:
     def __init__(self, simulation: Simulation) -> None:
         self._tracer = Tracer(simulation, nearest=False)
         self._requirements = Requirements(self._tracer)
-        self._doors = doors(self._tracer)
+        self._entries = entries_of_routes(self._tracer)
 
     def logins(self, pods: Collection[ResourceKey]) -> list[Asker]:
         """Return what is asked on all ways to pods; nothing where some way asks for no login, or is not known to."""
@@ -92,7 +92,7 @@ class _Side:
             and any(not pods_of(self._tracer.simulation, backend).isdisjoint(pods) for backend in state.backends)
         )
         for key in leading:
-            for way in ways_to(self._tracer, self._doors, key):
+            for way in ways_to(self._tracer, self._entries.get(key, ()), key):
                 behind = {
                     pod for share in way.trace.outcome.backends for pod in _selected(self._tracer.simulation, share)
                 }

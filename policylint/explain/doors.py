@@ -8,7 +8,7 @@ from policylint.doors import is_door, with_doors
 from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
 from policylint.model.words import count
-from policylint.reach import WayIn, asked, doors, end_in_words, in_words, ways_to
+from policylint.reach import WayIn, asked, end_in_words, entries_of_routes, in_words, ways_to
 from policylint.simulation import Simulation
 from policylint.trace import PURPOSES, Requirements, Tracer
 
@@ -35,7 +35,7 @@ def facts(simulation: Simulation, subject: Subject) -> Iterator[Fact]:
     tracer = Tracer(simulation, nearest=False)
     requirements = Requirements(tracer)
     told: dict[str, None] = {}
-    for way in ways_to(tracer, doors(tracer), key):
+    for way in ways_to(tracer, entries_of_routes(tracer).get(key, ()), key):
         told[_way(requirements, way)] = None
     for words in [*told][:_MOST]:
         yield Fact("way", words)

@@ -22,9 +22,7 @@ def installed(world: World, chart: str) -> Iterator[str]:
         if namespace := namespace_of(release):
             yield namespace
     yield from world.unseen.installing(chart)
-    for deployment in world.of_kind("apps", "Deployment"):
-        if text(deployment.labels.get("helm.sh/chart")).rpartition("-v")[0] == chart:
-            yield deployment.key.namespace
+    yield from world.once(_labelled).get(chart, ())
 
 
 def namespace_of(release: Resource) -> str:
@@ -122,6 +120,15 @@ def _releases(world: World) -> dict[str, list[Resource]]:
     for release in world.of_kind(*RELEASE):
         for chart in dict.fromkeys(charts_of(world, release)):
             found.setdefault(chart, []).append(release)
+    return found
+
+
+def _labelled(world: World) -> dict[str, list[str]]:
+    """Return the namespaces of Deployments by the chart that their labels name."""
+    found: dict[str, list[str]] = {}
+    for deployment in world.of_kind("apps", "Deployment"):
+        chart = text(deployment.labels.get("helm.sh/chart")).rpartition("-v")[0]
+        found.setdefault(chart, []).append(deployment.key.namespace)
     return found
 
 

@@ -126,6 +126,7 @@ class Unseen:
 
     __slots__ = (
         "_by_name",
+        "_custom",
         "_everywhere",
         "_in_order",
         "_installed",
@@ -145,6 +146,7 @@ class Unseen:
         self._in_order: dict[str | None, list[tuple[str, _Making]]] = {}
         self._by_name: dict[str, dict[str, list[tuple[str, _Making]]]] = {}
         self._made: dict[ResourceKey, str] = {}
+        self._custom = False
         self._owners: dict[str, list[Custom]] = defaultdict(list)
         self._later: list[Callable[[], Iterable[Custom]]] = []
         self._installed: Callable[[], Iterable[Custom]] | None = None
@@ -178,6 +180,7 @@ class Unseen:
     def add_made(self, key: ResourceKey, reason: str) -> None:
         """Record one object that an operator makes."""
         self._made.setdefault(key, reason)
+        self._custom |= "." in key.group  # a Service or a Secret by name says nothing of the rest
 
     def add_custom(self, resource: Custom) -> None:
         """Record a custom resource of which an operator may make Services, Secrets and workloads, and what bears its
@@ -362,8 +365,7 @@ class Unseen:
         return [*made, *self.of_routes()]
 
     def __bool__(self) -> bool:
-        made = any("." in key.group for key in self._made)  # a Service or a Secret by name says nothing of the rest
-        return bool(self._everywhere or self._namespaces or made or self._later)
+        return bool(self._everywhere or self._namespaces or self._custom or self._later)
 
 
 _ANY_ROUTE = ResourceKey(GATEWAY_GROUP, "HTTPRoute", "", "")

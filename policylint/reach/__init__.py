@@ -7,7 +7,7 @@ by those before them, and one request of each region is traced. Source: docs/des
 from __future__ import annotations
 
 from policylint.reach.dimensions import Stated, is_for_anybody, is_grpc, is_of_client, is_possible, request_in
-from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at
+from policylint.reach.entries import Door, EntryPoint, Named, doors, entries, entries_at, entries_of_routes
 from policylint.reach.inside import (
     IDENTIFIED,
     entries_at_pods,
@@ -35,6 +35,7 @@ __all__ = [
     "entries_at",
     "entries_at_pods",
     "entries_inside",
+    "entries_of_routes",
     "identities",
     "in_words",
     "is_for_anybody",

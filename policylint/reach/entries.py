@@ -74,6 +74,18 @@ def entries(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> It
         yield from entries_at(door, named)
 
 
+def entries_of_routes(
+    tracer: Tracer, gateways: Iterable[ResourceKey] | None = None
+) -> dict[ResourceKey, list[EntryPoint]]:
+    """Return the entries of some Gateways, or of all, by the routes that name their hosts."""
+    found: dict[ResourceKey, list[EntryPoint]] = {}
+    for door, named in doors(tracer, gateways).items():
+        for entry in entries_at(door, named):
+            for route in named.get(entry.hostname, ()):
+                found.setdefault(route, []).append(entry)
+    return found
+
+
 def doors(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> dict[Door, Named]:
     """Return the doors of some Gateways, or of all, with the hosts that anybody tells apart there."""
     chosen = None if gateways is None else set(gateways)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
@@ -23,7 +23,7 @@ from policylint.reach.dimensions import (
     of_rules,
     request_in,
 )
-from policylint.reach.entries import Door, EntryPoint, Named, entries, entries_at
+from policylint.reach.entries import EntryPoint, entries
 from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
 from policylint.simulation import Simulation
 from policylint.spaces.boxes import Box, meetings, merged, regions, widened
@@ -138,17 +138,15 @@ def all_ways(
         yield from _of_clients(tracer, entry, CLIENT, wanted, everybody=not clients)
 
 
-def ways_to(tracer: Tracer, at: Mapping[Door, Named], route: ResourceKey) -> Iterator[WayIn]:
+def ways_to(tracer: Tracer, at: Iterable[EntryPoint], route: ResourceKey) -> Iterator[WayIn]:
     """Yield the ways on which a rule of a route takes requests through Gateways.
 
     Args:
-        at: all doors, with the hosts that are told apart there.
+        at: the entries whose hosts it names.
     """
-    for door, named in at.items():
-        hosts = {hostname for hostname, routes in named.items() if route in routes}
-        for entry in entries_at(door, named) if hosts else ():
-            ways = ways_in(tracer, entry, Stated(route=route)) if entry.hostname in hosts else ()
-            yield from (way for way in ways if way.trace.rule and way.trace.rule.key == route)
+    for entry in at:
+        ways = ways_in(tracer, entry, Stated(route=route))
+        yield from (way for way in ways if way.trace.rule and way.trace.rule.key == route)
 
 
 def ways_inside(

@@ -134,9 +134,11 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
 
 def _empty_scripts(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
     """Yield the scripts that define no function which Envoy calls, unless an EnvoyProxy may have turned this off."""
-    if any("lua" in proxy.spec or "luaValidation" in proxy.spec for proxy in world.of_kind(GROUP, "EnvoyProxy")):
+    scripts = sequence(policy.spec.get("lua"))
+    proxies = world.of_kind(GROUP, "EnvoyProxy") if scripts else ()
+    if any("lua" in proxy.spec or "luaValidation" in proxy.spec for proxy in proxies):
         return
-    for number, entry in enumerate(map(mapping, sequence(policy.spec.get("lua")))):
+    for number, entry in enumerate(map(mapping, scripts)):
         script, name = text(entry.get("inline")), text(mapping(entry.get("valueRef")).get("name"))
         if entry.get("type") == "ValueRef":
             held = contents(world.get(ResourceKey("", "ConfigMap", policy.key.namespace, name)), world)
@@ -148,7 +150,9 @@ def _empty_scripts(policy: Resource, world: World) -> Iterator[tuple[Pointer, st
 
 def _unregistered_modules(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
     """Yield the dynamic modules that no EnvoyProxy registers, where those that classes name were seen."""
-    named = [mapping(each.spec.get("parametersRef")) for each in world.of_kind(GATEWAY_GROUP, "GatewayClass")]
+    modules = sequence(policy.spec.get("dynamicModule"))
+    classes = world.of_kind(GATEWAY_GROUP, "GatewayClass") if modules else ()
+    named = [mapping(each.spec.get("parametersRef")) for each in classes]
     places = ((text(each.get("namespace")), text(each.get("name"))) for each in named if each.get("kind") == _PROXY)
     if not named or any(world.get(ResourceKey(GROUP, _PROXY, *place)) is None for place in places):
         return
@@ -157,7 +161,7 @@ def _unregistered_modules(policy: Resource, world: World) -> Iterator[tuple[Poin
         for proxy in world.of_kind(GROUP, _PROXY)
         for module in sequence(proxy.spec.get("dynamicModules"))
     }
-    for number, entry in enumerate(map(mapping, sequence(policy.spec.get("dynamicModule")))):
+    for number, entry in enumerate(map(mapping, modules)):
         name = entry.get("name")
         if isinstance(name, str) and name not in registered and not is_symbolic(name):
             yield ("spec", "dynamicModule", number), f"no EnvoyProxy registers the module {name!r} (dynamicModules)"

@@ -454,10 +454,10 @@ class Istio(Implementation):
         """
         from policylint.network.meshes import Tunnel
 
+        if membership_of(target, world) != "ambient":
+            return None
         sender = membership_of(source, world)
-        if membership_of(target, world) != "ambient" or (
-            sender is None and world.namespace_labels(source.namespace) is not None
-        ):
+        if sender is None and world.namespace_labels(source.namespace) is not None:
             return None
         why = f"{target} is in Istio's ambient mode, whose traffic comes in on port {_HBONE} (HBONE)"
         is_captured = sender == "ambient"

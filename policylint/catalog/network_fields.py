@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,11 +29,18 @@ class StrangeField(NamedTuple):
     known: tuple[str, ...]
 
 
-def strange_fields(policy: Resource) -> Iterator[StrangeField]:
-    """Yield the fields of a network policy that the API server drops; none for kinds of which the file says nothing."""
-    shapes = mapping(_table().get("kinds")).get(f"{policy.key.group}/{policy.key.kind}")
-    for field, shape in mapping(shapes).items():
-        yield from _strange(policy.body.get(field), text(shape), (field,), ())
+def strange_fields(policy: Resource) -> Sequence[StrangeField]:
+    """Return the fields of a network policy that the API server drops; none for kinds of which the file is silent."""
+    return policy.once(_strange_fields)
+
+
+def _strange_fields(policy: Resource) -> Sequence[StrangeField]:
+    shapes = mapping(mapping(_table().get("kinds")).get(f"{policy.key.group}/{policy.key.kind}"))
+    return [
+        strange
+        for field, shape in shapes.items()
+        for strange in _strange(policy.body.get(field), text(shape), (field,), ())
+    ]
 
 
 def _strange(value: Any, shape: str, pointer: Pointer, around: Around) -> Iterator[StrangeField]:

@@ -311,6 +311,7 @@ class ReadTree(NamedTuple):
         not_rendered = (*not_seen, *not_rendered)
         worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
+        _share(each.resources for each in worlds)
         is_ours = cache(self._would_hold_manifests)
         problems = [
             problem
@@ -669,6 +670,17 @@ def _installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tup
 def _once(objects: Iterable[Resource], shared: Shared | None) -> list[Resource]:
     """Return objects that another environment or the other side of a diff has, too, as it has them."""
     return list(objects) if shared is None else shared.resources(objects)
+
+
+def _share(environments: Iterable[Sequence[Resource]]) -> None:
+    """Have what is found out about an object from itself alone kept where several environments have it."""
+    met: set[int] = set()
+    for objects in environments:
+        for resource in objects:
+            if id(resource) not in met:
+                met.add(id(resource))
+            elif resource.answers is None:
+                resource.answers = {}
 
 
 def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:

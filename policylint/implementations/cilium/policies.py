@@ -9,7 +9,7 @@ In Policy», «Ingress and Network Policy Example»; cilium/cilium pkg/policy/ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.digits import whole_number
@@ -83,10 +83,28 @@ _OF_GATEWAYS = "reserved:ingress"
 """The only label of the identity of Cilium's Gateways, which has no namespace either."""
 _STARS = (("**", LABELS), ("*", "[-a-z0-9_]*"))
 """What stars in the names of hosts stand for; those of DNS know `**` at their beginning alone."""
+_OF_WORLD = ("toServices", "cidrGroup", "Nodes", "authentication")
+"""What stands in the names of fields whose meaning hangs on other objects."""
 
 
-def policies(resource: Resource, world: World) -> Iterator[PolicySpec]:
-    """Yield the policies of one object: its `spec`, and each of its `specs`; `world` holds the groups of CIDRs."""
+def policies(resource: Resource, world: World) -> Iterable[PolicySpec]:
+    """Return the policies of one object: its `spec`, and each of its `specs`; `world` holds what some of them name, and
+    the settings of Cilium. The others are read once for all environments that share the object."""
+    if resource.answers is None or resource.once(_asks_world):
+        return _policies(resource, world)
+    return resource.once(_of_object)
+
+
+def _asks_world(resource: Resource) -> bool:
+    written = repr(resource.body)
+    return any(name in written for name in _OF_WORLD)
+
+
+def _of_object(resource: Resource) -> Sequence[PolicySpec]:
+    return [*_policies(resource, World("", ()))]
+
+
+def _policies(resource: Resource, world: World) -> Iterator[PolicySpec]:
     specs: list[tuple[Pointer, object]] = []
     if resource.body.get("spec") is not None:
         specs.append((("spec",), resource.body["spec"]))

@@ -41,7 +41,7 @@ def read_policies(
         read = network_policy if kind == NETWORK_POLICY else cluster_policy
         for resource in world.of_kind(*kind):
             broken = refused.get(resource.key)
-            found.append(read_policy(resource, read) if broken is None else _refused(resource, broken))
+            found.append(resource.once(read_policy, read) if broken is None else _refused(resource, broken))
     for key, policies in groupby(of_dialects, key=lambda policy: policy.key):  # one object may hold several
         broken, (first, *more) = refused.get(key), policies
         found += [first, *more] if broken is None else [_refused(first.resource, broken)]

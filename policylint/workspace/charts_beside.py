@@ -8,11 +8,16 @@ left over. Of that nothing serves requests, or is asked of them: it is evidence 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from policylint.model import Resource
+from policylint.model import GATEWAY_GROUP, Resource
+from policylint.model.unseen import Unseen, UnseenSource
+from policylint.model.words import count
 from policylint.network.kinds import KINDS
-from policylint.render.environments import Environment
-from policylint.render.lone_charts import LoneChart
+
+if TYPE_CHECKING:
+    from policylint.render.environments import Environment
+    from policylint.render.lone_charts import LoneChart
 
 _DEFAULT = "default"
 _EVIDENCE = frozenset({"", "apps", "batch", "networking.k8s.io", "apiextensions.k8s.io"})
@@ -74,3 +79,29 @@ def joining(charts: Iterable[LoneChart], *, alone: bool) -> list[Resource]:
         for resource in chart.resources
         if chart.is_asked or resource.key.group in _EVIDENCE or resource.key[:2] in KINDS
     ]
+
+
+def entries_of(charts: Iterable[LoneChart], objects: Iterable[Resource]) -> dict[str, set[str]]:
+    """Return the directories of the charts that make some objects: at each of them a deployment begins."""
+    files = {resource.document.file for resource in objects}
+    return {chart.directory: chart.holds for chart in charts if not files.isdisjoint(chart.paths)}
+
+
+def installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tuple[str, ...]:
+    """Add what charts may make that nothing here installs, and return sentences for the coverage line."""
+    assumed = [chart for chart in charts if not (chart.why or chart.is_asked)]
+    for chart in charts:
+        for gap in chart.gaps:
+            generators.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
+        reason = f"chart {chart.name} may make it of other values than its own"
+        for namespace in {resource.key.namespace for resource in chart.resources} - {""}:
+            has_routes = chart.makes is None or any(group == GATEWAY_GROUP for group, _ in chart.makes)
+            source = UnseenSource("values file", makes=chart.makes)
+            if not chart.is_asked:
+                generators.add(reason, namespace, gateway_api=has_routes, source=source)
+    failed = sum(bool(chart.why) for chart in charts)
+    sentences = [f"{count(failed, 'chart')} not rendered"] if failed else []
+    if assumed:
+        of_them = "it is" if len(assumed) == 1 else "they are"
+        sentences.append(f"what installs {count(len(assumed), 'chart')}: {of_them} taken with the default values")
+    return tuple(sentences)

@@ -19,11 +19,11 @@ from policylint.load.definitions import Definitions
 from policylint.load.left_unread import LeftUnread
 from policylint.load.objects import patch_files, resources
 from policylint.load.reading import Loaded
-from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World
+from policylint.model import Location, Resource, ResourceKey, World
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.kinds import DEFINITION
 from policylint.model.resource import Written
-from policylint.model.unseen import Custom, Unseen, UnseenSource
+from policylint.model.unseen import Custom, Unseen
 from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
@@ -39,6 +39,7 @@ from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 from policylint.workspace.alternatives import DEFAULT, Alternative, Others, separate
 from policylint.workspace.assumptions import Assumptions
+from policylint.workspace.charts_beside import entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.shared_files import shared_by
 from policylint.workspace.templates import Templates
@@ -220,7 +221,7 @@ class ReadTree(NamedTuple):
                 orphans=environment.orphans,
                 roots=environment.roots,
                 notes=environment.notes,
-                entries={**environment.entries, **_entries(alone, objects)},
+                entries={**environment.entries, **entries_of(alone, objects)},
                 alternative_of=environment.alternative_of,
                 faults=its_faults,
             )
@@ -293,7 +294,7 @@ class ReadTree(NamedTuple):
             installed=frozenset().union(*(each.seen for each in alone)),
         )
         made_elsewhere.complete = self.given.all_here(catalog)
-        not_rendered += _installed_elsewhere(alone, made_elsewhere)
+        not_rendered += installed_elsewhere(alone, made_elsewhere)
         notes: Sequence[Note] = [note for chart in alone for note in chart.notes]
         if cut is not None:
             from policylint.render.journal import Journal
@@ -334,7 +335,7 @@ class ReadTree(NamedTuple):
                 not_rendered=not_rendered,
                 orphans=elsewhere,
                 plain=True,
-                entries=_entries(alone, own),
+                entries=entries_of(alone, own),
                 alternative_of=DEFAULT if is_alternative else "",
                 faults=faults,
             )
@@ -639,32 +640,6 @@ def _is_by_hand(world: World) -> bool:
     return world.partial and (
         world.plain or not world.by_deployer or all(group not in _DEPLOYERS for group, _ in world.kinds())
     )
-
-
-def _entries(charts: Iterable[LoneChart], objects: Iterable[Resource]) -> dict[str, set[str]]:
-    """Return the directories of the charts that make some objects: at each of them a deployment begins."""
-    files = {resource.document.file for resource in objects}
-    return {chart.directory: chart.holds for chart in charts if not files.isdisjoint(chart.paths)}
-
-
-def _installed_elsewhere(charts: Sequence[LoneChart], generators: Unseen) -> tuple[str, ...]:
-    """Add what charts may make that nothing here installs, and return sentences for the coverage line."""
-    assumed = [chart for chart in charts if not (chart.why or chart.is_asked)]
-    for chart in charts:
-        for gap in chart.gaps:
-            generators.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
-        reason = f"chart {chart.name} may make it of other values than its own"
-        for namespace in {resource.key.namespace for resource in chart.resources} - {""}:
-            has_routes = chart.makes is None or any(group == GATEWAY_GROUP for group, _ in chart.makes)
-            source = UnseenSource("values file", makes=chart.makes)
-            if not chart.is_asked:
-                generators.add(reason, namespace, gateway_api=has_routes, source=source)
-    failed = sum(bool(chart.why) for chart in charts)
-    sentences = [f"{count(failed, 'chart')} not rendered"] if failed else []
-    if assumed:
-        of_them = "it is" if len(assumed) == 1 else "they are"
-        sentences.append(f"what installs {count(len(assumed), 'chart')}: {of_them} taken with the default values")
-    return tuple(sentences)
 
 
 def _once(objects: Iterable[Resource], shared: Shared | None) -> list[Resource]:

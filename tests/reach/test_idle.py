@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from policylint.reach import doors, ways_to
+from policylint.reach import ways_to
+from policylint.reach.entries import entries_of_routes
 from policylint.trace import Tracer
 from tests.worlds import gateway, gateway_class, opened, route
 
@@ -74,6 +75,7 @@ def test_whoever_asks_about_a_route_follows_no_request_of_others(tmp_path: Path)
         return trace(*asked)
 
     tracer.trace = counted  # type: ignore[method-assign]
-    at = doors(tracer)
-    ways = [way for state in tracer.topology.routes for way in ways_to(tracer, at, state.route.key)]
+    at = entries_of_routes(tracer)
+    keys = [state.route.key for state in tracer.topology.routes]
+    ways = [way for key in keys for way in ways_to(tracer, at[key], key)]
     assert len(ways) == traced == at_once

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from policylint.implementations.istio.labels import BACKEND_TRAFFIC
 from policylint.model import mapping, sequence
 from policylint.reach import all_ways, asked, end_in_words
 from policylint.trace import Tracer
@@ -131,9 +132,13 @@ def in_an_overlay(bodies: Bodies) -> dict[str, str]:
 
 
 def beside_unrelated(bodies: Bodies) -> dict[str, str]:
-    """A policy of Istio tells which mesh serves routes of Services, so that it is none of these beside such a route."""
+    """A policy of Istio tells which mesh serves routes of Services, and that somebody reads XBackendTrafficPolicies, so
+    that it is none of these beside such a route or policy."""
     parents = [mapping(each) for body in bodies for each in sequence(mapping(body.get("spec")).get("parentRefs"))]
-    tells_more = any(each.get("kind") == "Service" for each in parents) and "istio.io" not in json.dumps(bodies)
+    asks_who = any(each.get("kind") == "Service" for each in parents) or any(
+        body.get("kind") == BACKEND_TRAFFIC for body in bodies
+    )
+    tells_more = asks_who and "istio.io" not in json.dumps(bodies)
     return in_one_file([*bodies, *UNRELATED[: -1 if tells_more else None]])
 
 

@@ -43,7 +43,7 @@ def kind_entry(kind: PolicyKind) -> dict[str, Any]:
             for field in kind.refers
         ]
     )
-    entry |= _set(waits=dict(kind.waits), headers=dict(kind.headers))
+    entry |= _set(waits=dict(kind.waits), headers=dict(kind.headers), secures=dict(kind.secures))
     entry |= _set(answers={} if kind.answers is None else _set(**kind.answers._asdict()))
     entry |= _set(probes={} if kind.probes is None else _set(**kind.probes._asdict()))
     entry |= _set(nodePorts={} if kind.node_ports is None else kind.node_ports._asdict())

@@ -402,6 +402,7 @@ class PolicyKind(NamedTuple):
     sessions: Sessions | None = None
     waits: Mapping[str, str] = {}
     headers: Mapping[str, Any] = {}
+    secures: Mapping[str, Any] = {}
     refers: tuple[ContentField, ...] = ()
     verified: Literal["yes", "partly", "no"] = "no"
     origin: Origin = "catalog"
@@ -546,6 +547,7 @@ def policy_kind(entry: Mapping[str, Any], implementation: str, origin: Origin = 
         sessions=Sessions(**{**sessions, "same": _texts(sessions["same"])}) if sessions else None,
         waits=mapping(entry.get("waits")),
         headers=mapping(entry.get("headers")),
+        secures=mapping(entry.get("secures")),
         refers=content_fields(entry.get("refers")),
         verified=entry.get("verified", "no"),
         origin=origin,

@@ -39,15 +39,17 @@ class Tls(NamedTuple):
 
 
 class BackendTls:
-    """The BackendTLSPolicies of an environment by the node they target, the oldest first, which has it."""
+    """The policies by which proxies speak TLS to backends, by the node they target, the oldest first, which has it."""
 
     __slots__ = ("_by_node",)
 
     def __init__(self, simulation: Simulation) -> None:
         self._by_node: dict[Node, list[PolicyState]] = defaultdict(list)
-        for state in sorted(simulation.policies.values(), key=lambda state: state.policy.age):
+        policies = sorted(simulation.policies.values(), key=lambda state: state.policy.age)
+        for state in sorted(policies, key=lambda state: (state.kind.group, state.kind.kind) != TLS_POLICY):
             # Without declared settings it is one that the API server refuses: no controller ever sees it.
-            if (state.kind.group, state.kind.kind) == TLS_POLICY and state.declared:
+            at = text(state.kind.secures.get("at"))
+            if at and state.declared and value_at(state.policy.spec, tuple(at.split("."))) is not None:
                 for node in (node for target in state.targets for node in target.nodes):
                     self._by_node[node].append(state)
 
@@ -59,9 +61,12 @@ class BackendTls:
             state = next((s for s in meant if not any(node == lost.attachment.node for lost in s.refused)), None)
             if state is not None:
                 problem = _unaccepted(state)
+                if problem and (state.kind.group, state.kind.kind) != TLS_POLICY:
+                    continue  # what its controller does then is its own
                 if problem:
                     return Tls(problem=f"{state.key} is not accepted: {problem}")
-                return Tls(text(mapping(state.policy.spec.get("validation")).get("hostname")), by=state.key)
+                name = tuple(text(state.kind.secures.get("name")).split("."))
+                return Tls(text(value_at(state.policy.spec, name)), by=state.key)
         return None
 
 

@@ -116,6 +116,7 @@ HTTP = {"http": [{"method": "GET"}]}
         ({"ingress": [{"toPorts": [{"ports": [{"port": "80", "protocol": "tcp"}]}]}]}, "'tcp' is none of"),
         ({"ingress": [{"toPorts": [{"ports": [{"port": "80"}] * 41}]}]}, "41 are more than 40"),
         ({"ingress": [{"fromEntities": ["worlds"]}]}, "no entity of Cilium"),
+        ({"egress": [{"toFQDNs": [{"matchPattern": "a[1-5].example.com"}]}]}, "'[' is neither a letter"),
         ({"egressDeny": [{"toFQDNs": [{"matchName": "a.example.com"}]}]}, "refuses nothing by name"),
         ({"egressDeny": [{"toPorts": [{"port": "53", "protocol": "UDP"}]}]}, "stands in an entry of `ports`"),
         ({"egress": [{"toCIDRSet": [{"cidr": "10.0.0.0/8", "except": ["1.1.1.1/32"]}]}]}, "no part of 10.0.0.0/8"),

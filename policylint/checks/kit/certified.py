@@ -6,8 +6,9 @@ A Secret's own certificate is read where the tree has it, else the names that ce
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from policylint.catalog.content import places
 from policylint.checks.kit.challenges import CERTIFICATES
 from policylint.checks.kit.routing import listeners
 from policylint.checks.kit.x509 import names_in
@@ -15,7 +16,8 @@ from policylint.documents import Pointer
 from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic.tls_ends import End, written
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
-from policylint.model.kinds import INGRESS, SERVICE, TLS_POLICY
+from policylint.model.kinds import INGRESS, SERVICE
+from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
 from policylint.topology import ListenerState
@@ -60,27 +62,36 @@ def ends(simulation: Simulation) -> Iterator[End]:
 
 
 def _at_pods(simulation: Simulation) -> Iterator[End]:
-    """Yield the pods that BackendTLSPolicies are for, with the certificates that are mounted there.
+    """Yield the pods that proxies speak TLS to by a policy, with the certificates that are mounted there.
 
     Source: gateway-api apis/v1/backendtlspolicy_types.go: the certificate must be for `hostname`, or for one of
-    `subjectAltNames` where there are some; those of type URI are no names of hosts.
+    `subjectAltNames` where there are some; those of type URI are no names of hosts. What is checked elsewhere says the
+    catalog.
     """
     world = simulation.world
     for state in simulation.policies.values():
-        if (state.kind.group, state.kind.kind) != TLS_POLICY or state.invalid_code:
+        checked = () if state.invalid_code else _checked(state.policy, texts(state.kind.secures.get("checked")))
+        if not checked:
             continue
-        validation = mapping(state.policy.spec.get("validation"))
-        alternatives = [mapping(each) for each in sequence(validation.get("subjectAltNames"))]
-        names = [text(each.get("hostname")) for each in alternatives] or [text(validation.get("hostname"))]
-        if not all(names):
-            continue
-        place: Pointer = ("spec", "validation", "subjectAltNames" if alternatives else "hostname")
+        names, place = checked
         for key in dict.fromkeys(node.key for target in state.targets for node in target.nodes):
             service = world.get(key) if key[:2] == SERVICE else None
             for workload in workloads_selected(world, service) if service is not None else ():
                 mounted = [each for each in _mounted(workload) if names_of(world, each) is not None]
                 if mounted:
                     yield End(str(workload.key), state.policy, place, written(names), mounted, asks=str(state.key))
+
+
+def _checked(policy: Resource, paths: Iterable[str]) -> tuple[list[str], Pointer] | tuple[()]:
+    """Return the names of which a certificate must have one, and where they stand; nothing where some are no names."""
+    for path in paths:
+        place = tuple(path.partition(".*")[0].split("."))
+        stated = value_at(policy.spec, place)
+        if stated:
+            names = [name for _, name in places(policy.spec, path, ()) if isinstance(name, str) and name]
+            whole = len(names) == (len(stated) if isinstance(stated, list) else 1)
+            return (names, ("spec", *place)) if whole else ()
+    return ()
 
 
 def _mounted(workload: Resource) -> Iterator[ResourceKey]:

@@ -54,6 +54,7 @@ from policylint.network.rules import (
     selector,
     whole,
 )
+from policylint.patterns import Pattern
 from policylint.spaces.addresses import cidr, network_of, number_of
 from policylint.spaces.predicates import EXPRESSION, Predicate
 from policylint.spaces.samples import literal
@@ -81,6 +82,8 @@ _POSITIVE = ("In", "Exists")
 _RESERVED = ("reserved:", "reserved.")
 _OF_GATEWAYS = "reserved:ingress"
 """The only label of the identity of Cilium's Gateways, which has no namespace either."""
+_ODD = Pattern(r"[^-\w.*]")
+"""What no pattern for names of hosts has (pkg/policy/api/fqdn.go; cilium/cilium#31031)."""
 _STARS = (("**", LABELS), ("*", "[-a-z0-9_]*"))
 """What stars in the names of hosts stand for; those of DNS know `**` at their beginning alone."""
 _OF_WORLD = ("toServices", "cidrGroup", "Nodes", "authentication")
@@ -313,6 +316,9 @@ def _peers(
                     raise UnacceptableError("Cilium takes it with `nodeSelectorLabels: true` alone", *place, member)
                 yield Entity("some nodes"), below
             case "FQDNs":
+                if odd := _ODD.search(text(mapping(value).get("matchPattern"))):
+                    why = f"matchPattern: {odd[0]!r} is neither a letter, a digit, `-`, `_`, `.` nor `*`"
+                    raise UnacceptableError(why, *place, *below, "matchPattern")
                 for named in _named(mapping(value)):
                     yield named, below
             case "Services":

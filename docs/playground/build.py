@@ -51,7 +51,8 @@ EXAMPLES = {
 """Title → folder of fixtures/, and how the page starts."""
 _BAD = re.compile(r"^```yaml bad[ \t]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _UNUSED = re.compile(
-    r"(multiprocessing|unittest|xmlrpc|wsgiref|_pyrepl|http/(cookie|server))"
+    r"(multiprocessing|unittest|xmlrpc|wsgiref|_pyrepl|http/(cookie|server)|xml/(dom|sax)|logging/(config|handlers))"
+    r"|asyncio/(proactor|windows)_|concurrent/futures/process"
     r"|(_pyio|bdb|cProfile|doctest|ftplib|imaplib|mailbox|modulefinder|optparse|pdb|pickletools|plistlib|profile|pstats|pydoc"
     r"|smtplib|socketserver|trace)\.py"
     r"|encodings/(big5|cp(?!437)|euc|gb|hz|iso|johab|koi8|mac_|mbcs|oem|ptcp|shift|tis|uu|bz2|quopri|rot|kz1048|palmos|hp_)"

@@ -84,6 +84,29 @@ def test_app_template_is_made_of_the_values_it_is_given(tmp_path: Path, alias: s
 
 
 @pytest.mark.parametrize(
+    ("name", "version", "more", "is_made"),
+    [
+        ("app-template", "4.4.0", "", True),
+        ("app-template", "18.16.14", "", False),
+        ("app-template", "4.4.0", "  workload: {main: {}}\n", False),
+        ("app-template", "4.4.0", "  portal: {open: {enabled: false}}\n", False),
+        ("app-template", "4.4.0", "  credentials: {store: {}}\n", False),
+        ("home-app", "1.0.0", "", True),
+        ("home-app", "1.0.0", "  workload: {main: {}}\n", False),
+        ("home-app", "1.0.0", "  portal: {open: {enabled: false}}\n", False),
+    ],
+)
+def test_only_a_chart_of_the_family_makes_what_it_makes(
+    tmp_path: Path, name: str, version: str, more: str, is_made: bool
+) -> None:
+    """Of TrueCharts' of that name (trueforge-org/truecharts, charts/library/common) it is not known what it makes."""
+    dependency = f"{{name: {name}, version: {version}, {REMOTE}}}"
+    found = workspace(tmp_path, chart(dependency, f"app: shop\n{name}:{APP}{more}"))
+    assert any(each.startswith("HTTPRoute ") for each in made(found)) is is_made
+    assert (notes(found) == []) is is_made
+
+
+@pytest.mark.parametrize(
     ("condition", "values"),
     [
         ("condition: engine.enabled, ", "app: shop\nengine: {enabled: false}\n"),

@@ -97,14 +97,13 @@ def made(
     if isinstance(parent.values.get("global"), dict):
         values = {**values, "global": {**parent.values["global"], **mapping(values.get("global"))}}
     budget.spend(size_of(values)[0])
-    is_known = name == app_template.CHART
-    major = major_of(name, text(dependency.about.get("version")))
+    version = text(dependency.about.get("version"))
     origin = parent.origin.child(dependency.key)
-    release = Release(parent.name, parent.namespace or "default", values, origin, budget, name, major)
+    release = Release(parent.name, parent.namespace or "default", values, origin, budget, name, major_of(name, version))
     about = f"chart {name}, on which {parent.title} depends,"
-    if is_known or app_template.looks_like(values):
+    if app_template.makes(name, version, values):
         objects = app_template.objects(release)
-        if not is_known:
+        if name != app_template.CHART:
             reason = f"{about} may create it; its own values are not seen"
             journal.gap(reason, parent.namespace, source=published.source(name, values))
     else:

@@ -111,19 +111,20 @@ def _exposure(network: Network) -> Callable[[tuple[bool, int, int]], tuple[bool,
 
 
 def _peers(network: Network, subject: int, direction: Direction) -> Iterable[tuple[bool, int, int]]:
-    """Return who is at the other end, by certainty and ports."""
+    """Return who is at the other end, by certainty and ports; itself where it stands for several pods."""
     own = 1 << subject
+    others = ~own | network.universe.several
     other: Direction = "egress" if direction == "ingress" else "ingress"
     found: dict[tuple[bool, int], int] = {}
     by_peer: dict[tuple[bool, int], int] = {}
     within = 0
     for column in network.row(subject, direction):
         within |= column.allowed
-    for members, row in groups(network, other, within & network.universe.shown & ~own):
+    for members, row in groups(network, other, within & network.universe.shown & others):
         for column in network.row(subject, direction):
             for way in row:
                 ports = column.ports & way.ports
-                peers = members & column.allowed & ~own
+                peers = members & column.allowed & others
                 if ports and peers and way.allowed & own:
                     sure = peers & ~column.denied if not way.denied & own else 0
                     for certain, part in ((True, sure), (False, peers & ~sure)):

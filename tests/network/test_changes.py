@@ -10,6 +10,7 @@ from policylint.catalog.kinds import load_catalog
 from policylint.compare import pair_sides
 from policylint.compare.connections import ConnectionChange, connection_changes, isolation_removed
 from policylint.compare.pairing import Sides
+from policylint.explain.network import of_workload
 from policylint.network.connections import connections
 from policylint.simulation import simulate
 from tests.network.test_semantics import CLIENT, pod, policy
@@ -110,3 +111,6 @@ def test_a_policy_may_keep_the_pods_of_one_workload_from_each_other(workload: di
     listed = connections(simulate(world([workload, among]), load_catalog()).network)
     itself = [row for row in listed if row.sources & row.targets]
     assert bool(itself) is several
+    simulation = simulate(world([workload, among]), load_catalog())
+    facts = of_workload(simulation.network, simulation.network.numbers[name])
+    assert any(fact.name == "reached by" and name in fact.words for fact in facts) is several

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.mesh_policies import action, http_only, ignored_on_connections, is_wide
-from policylint.doors.peculiar import OWN_GATEWAY
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.model import Finding, Related, Resource, mapping, sequence, text
 from policylint.model.kinds import AUTHORIZATION
 from policylint.model.words import listing

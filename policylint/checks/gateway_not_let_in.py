@@ -9,8 +9,8 @@ from policylint.catalog.content import places
 from policylint.checks.kit.mesh_policies import action, sources
 from policylint.checks.kit.routing import is_waypoint
 from policylint.doors import is_inside, proxies, with_doors
-from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.implementations.generic import Traffic
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
 from policylint.model.kinds import WAYS_IN
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.catalog.content import places
 from policylint.checks.kit.mesh_policies import Authorizations, action, asks_for_token, of_controller, sources
 from policylint.checks.kit.wording import and_more
-from policylint.model import Confidence, Finding, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Confidence, Finding, Node, Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.model.kinds import AUTHORIZATION, REQUEST_AUTHENTICATION
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
@@ -21,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for state in simulation.policies.values():
         if (state.key.group, state.key.kind) != REQUEST_AUTHENTICATION or not state.policy.spec.get("jwtRules"):
             continue
-        written = set(_written(state.policy))
+        written = set(_written(state))
         reached = [node for node, policies in authorizations.beside(state) if _is_open(policies, written)]
         open_ = [node for node in reached if node not in authenticated]
         if open_:
@@ -39,12 +40,10 @@ def _authenticated(simulation: Simulation) -> set[Node]:
     }
 
 
-def _written(policy: Resource) -> Iterator[str]:
+def _written(state: PolicyState) -> Iterator[str]:
     """Yield the headers that a RequestAuthentication writes from tokens, whatever clients write there."""
-    for rule in map(mapping, sequence(policy.spec.get("jwtRules"))):
-        yield text(rule.get("outputPayloadToHeader")).lower()
-        for claim in map(mapping, sequence(rule.get("outputClaimToHeaders"))):
-            yield text(claim.get("header")).lower()
+    for path in texts(state.kind.headers.get("claims")):
+        yield from (text(name).lower() for _, name in places(state.policy.spec, path, ()))
 
 
 def _is_open(policies: list[Resource], written: set[str]) -> bool:

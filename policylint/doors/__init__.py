@@ -11,7 +11,8 @@ from copy import copy
 from itertools import chain
 from typing import Any
 
-from policylint.doors.peculiar import ENTRIES, OWN_GATEWAY
+from policylint.doors.peculiar import ENTRIES
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.generic.gateway_pods import selected as proxies
 from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
 from policylint.network.kinds import has_policies

@@ -11,9 +11,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from policylint.documents import Pointer
-from policylint.doors.peculiar import OWN_GATEWAY, SERVER, TLS_ENDS
+from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.generic.tls_ends import End, TlsEnd, written
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.model.kinds import INGRESS

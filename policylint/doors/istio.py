@@ -13,11 +13,11 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
-from policylint.doors.peculiar import OWN_GATEWAY
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported

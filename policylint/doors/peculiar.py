@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-OWN_GATEWAY = ("networking.istio.io", "Gateway")
-"""Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
+
 ENTRIES = (
     ("networking.k8s.io", "Ingress"),
     ("route.openshift.io", "Route"),

@@ -8,10 +8,10 @@ from itertools import chain
 from typing import Any
 
 from policylint.implementations import Implementation, implementation
-from policylint.implementations.generic.detecting import Detected, detected
+from policylint.implementations.generic.detecting import Detected, Detection, detected
 from policylint.implementations.generic.failing import failures
 from policylint.implementations.generic.preflights import answers
-from policylint.model import Node, PolicyKind, ResourceKey
+from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.asking import Ask, asked
 from policylint.policy.authorizing import RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
@@ -29,7 +29,18 @@ _ORDER = ("gatewayclass", "gateway", "listener", "route", "rule", "service", "po
 class Policies:
     """The policies that requests meet: those that act along their way, with what they ask."""
 
-    __slots__ = ("_acting", "_asking", "_bound", "_choosing", "_groups", "_implementations", "_phases", "_simulation")
+    __slots__ = (
+        "_acting",
+        "_asking",
+        "_bound",
+        "_choosing",
+        "_detections",
+        "_groups",
+        "_implementations",
+        "_named",
+        "_phases",
+        "_simulation",
+    )
 
     def __init__(self, simulation: Simulation) -> None:
         self._acting = simulation.acting
@@ -42,8 +53,11 @@ class Policies:
         choosing = (each.choosing(simulation.groups, simulation.topology) for each in made.values())
         self._choosing = [each for each in choosing if each is not None]
         self._bound: dict[Node, list[ObjectBinding]] = defaultdict(list)
-        for binding in simulation.unevaluated:
+        unevaluated = simulation.unevaluated
+        for binding in unevaluated:
             self._bound[binding.node].append(binding)
+        self._named = [each for each in unevaluated if each.kind is not None and each.kind.says]
+        self._detections: dict[tuple[str, ResourceKey], Detection | None] = {}
 
     def extensions(
         self, path: Sequence[Node], shares: Sequence[Share], controller: str | None = None
@@ -174,15 +188,23 @@ class Policies:
         if message.blank or gateway is None:
             return Detected(message.address, "")
         served_by = implementation_of(gateway, self._simulation.catalog) or ""
-        own = implementation(served_by, self._simulation.catalog.settings(served_by))
-        found = own.detection(gateway.gateway, None, {})
-        if found is None and any(each.kind is not None and each.kind.says for each in self._simulation.unevaluated):
-            from policylint.doors.beside import detection
-
-            found = detection(self._simulation.world, served_by, gateway.gateway)
+        found = self._detection(served_by, gateway.gateway)
         for met in policies:
             found = found or self._implementation(met.group.kind).detection(gateway.gateway, met.group.kind, met.spec)
         return detected(found, message.address, message.headers)
+
+    def _detection(self, served_by: str, gateway: Resource) -> Detection | None:
+        """Return how the proxies of a Gateway find clients, by itself and by what is named beside it."""
+        known = (served_by, gateway.key)
+        if known not in self._detections:
+            own = implementation(served_by, self._simulation.catalog.settings(served_by))
+            found = own.detection(gateway, None, {})
+            if found is None and self._named:
+                from policylint.doors.beside import detection
+
+                found = detection(self._simulation.world, served_by, gateway)
+            self._detections[known] = found
+        return self._detections[known]
 
     @property
     def authorize(self) -> bool:
@@ -203,11 +225,10 @@ class Policies:
                 handling = self._implementation(binding.kind).handle(resource, nothing, self._simulation.world)
                 if questions or (handling is not None and handling.decision is not None):
                     return True
-        named = [each for each in self._simulation.unevaluated if each.kind is not None and each.kind.says]
-        if named:
+        if self._named:
             from policylint.doors.beside import decided
 
-            return any(True for _ in decided(named, nothing))
+            return any(True for _ in decided(self._named, nothing))
         return False
 
     def cut_off_by(self, met: Met) -> ResourceKey | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from policylint.doors import is_door
-from policylint.doors.peculiar import OWN_GATEWAY
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.model import Resource, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple

@@ -10,7 +10,7 @@ In Policy», «Ingress and Network Policy Example»; cilium/cilium pkg/policy/ap
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn, cast
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer
@@ -86,25 +86,32 @@ _ODD = Pattern(r"[^-\w.*]")
 """What no pattern for names of hosts has (pkg/policy/api/fqdn.go; cilium/cilium#31031)."""
 _STARS = (("**", LABELS), ("*", "[-a-z0-9_]*"))
 """What stars in the names of hosts stand for; those of DNS know `**` at their beginning alone."""
-_OF_WORLD = ("toServices", "cidrGroup", "Nodes", "authentication")
-"""What stands in the names of fields whose meaning hangs on other objects."""
+
+
+class _WorldAskedError(Exception):
+    """What a policy means hangs on other objects."""
+
+
+class _NoWorld:
+    """A world that nobody may ask."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise _WorldAskedError(name)
 
 
 def policies(resource: Resource, world: World) -> Iterable[PolicySpec]:
     """Return the policies of one object: its `spec`, and each of its `specs`; `world` holds what some of them name, and
     the settings of Cilium. The others are read once for all environments that share the object."""
-    if resource.answers is None or resource.once(_asks_world):
-        return _policies(resource, world)
-    return resource.once(_of_object)
+    own = resource.once(_of_object) if resource.answers is not None else None
+    return own if own is not None else _policies(resource, world)
 
 
-def _asks_world(resource: Resource) -> bool:
-    written = repr(resource.body)
-    return any(name in written for name in _OF_WORLD)
-
-
-def _of_object(resource: Resource) -> Sequence[PolicySpec]:
-    return [*_policies(resource, World("", ()))]
+def _of_object(resource: Resource) -> Sequence[PolicySpec] | None:
+    """Return the policies of an object; None where one asks what else there is."""
+    try:
+        return [*_policies(resource, cast("World", _NoWorld()))]
+    except _WorldAskedError:
+        return None
 
 
 def _policies(resource: Resource, world: World) -> Iterator[PolicySpec]:

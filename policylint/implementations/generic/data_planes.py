@@ -188,15 +188,13 @@ def _stated_planes(world: World, gateway: ResourceKey) -> Iterator[DataPlane]:
     """Yield where the configuration says that a Gateway's proxies run; it may say several places."""
     from fnmatch import fnmatchcase
 
-    first = True
     for entry in sequence(world.network.get("data-planes")):
         if not fnmatchcase(gateway.path, entry["gateway"]):
             continue
         labels = dict(entry.get("labels", {}))
-        endpoint = Endpoint("proxies", gateway, entry["namespace"], labels, not labels, alternative=not first)
+        endpoint = Endpoint("proxies", gateway, entry["namespace"], labels, not labels)
         ports = {int(port): number for port, number in entry.get("ports", {}).items()}
         yield DataPlane(gateway, endpoint, 0, ports)
-        first = False
 
 
 def _chosen(world: World, placements: Sequence[Placement]) -> Sequence[Placement]:

@@ -7,7 +7,7 @@ and manifests/charts/gateway/templates/_helpers.tpl (gateway.selectorLabels).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -17,6 +17,7 @@ from policylint.model import Resource, World, mapping, sequence, text
 from policylint.topology.workloads import WORKLOADS, pod_labels
 
 OWN_GATEWAY = ("networking.istio.io", "Gateway")
+"""Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
 COMPONENTS = {"ingressGateways": "ingressgateway", "egressGateways": "egressgateway"}
 """The fields of an IstioOperator that install gateways, with the label `istio` of these."""
 ROOT = "istio-system"
@@ -44,22 +45,25 @@ def homes(world: World, gateway: Resource) -> set[str]:
     if not wanted:
         return set()
     seen = {each.key.namespace for each in selected(world, gateway)}
-    seen |= {home for labels, home in _installed(world) if wanted.items() <= labels.items()}
+    seen |= {home for labels, home in world.once(_installed) if wanted.items() <= labels.items()}
     services = (each for each in world.of_kind("", "Service") if not seen)
     return seen | {
         each.key.namespace for each in services if wanted.items() <= mapping(each.spec.get("selector")).items()
     }
 
 
-def _installed(world: World) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the labels of gateways that something installs, with their namespace."""
+def _installed(world: World) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the labels of gateways that something installs, with their namespace."""
+    found: list[tuple[Mapping[str, Any], str]] = []
     for operator in world.of_kind(*_OPERATOR):
         components = mapping(operator.spec.get("components"))
         for field, name in COMPONENTS.items():
             for each in map(mapping, sequence(components.get(field))):
                 labels = {"app": f"istio-{name}", "istio": name, **mapping(each.get("label"))}
-                yield labels, text(each.get("namespace")) or text(operator.spec.get("namespace")) or ROOT
+                home = text(each.get("namespace")) or text(operator.spec.get("namespace")) or ROOT
+                found.append((labels, home))
     for release, values, _ in values_of(world, _CHART):
         called = text(values.get("name")) or name_of(release)
         labels = {"app": called, "istio": called.removeprefix("istio-"), **mapping(values.get("labels"))}
-        yield labels, namespace_of(release) or release.key.namespace
+        found.append((labels, namespace_of(release) or release.key.namespace))
+    return found

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.implementations.generic import gateway_pods
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY, homes, selected
 from policylint.model import Resource, World, mapping, sequence, text
 
-OWN_GATEWAY = ("networking.istio.io", "Gateway")
 _SELECTING = (
     ("security.istio.io", "AuthorizationPolicy", "selector"),
     ("security.istio.io", "RequestAuthentication", "selector"),
@@ -29,7 +28,7 @@ _USUAL = ("istio", "ingress", "gateway")
 def unseen_gateways(world: World) -> Iterator[tuple[Resource, str]]:
     """Yield the Gateways whose pods no manifest shows, with the namespace of these; "" where nothing tells it."""
     for gateway in world.of_kind(*OWN_GATEWAY):
-        if gateway.spec.get("selector") and not gateway_pods.selected(world, gateway):
+        if gateway.spec.get("selector") and not selected(world, gateway):
             yield gateway, pods_namespace(world, gateway)
 
 
@@ -55,7 +54,7 @@ def pods_namespace(world: World, gateway: Resource) -> str:
         for policy in world.of_kind(group, kind)
         if _selects(mapping(policy.spec.get(field)), wanted)
     }
-    found = gateway_pods.homes(world, gateway) or {name for name in policies if any(usual in name for usual in _USUAL)}
+    found = homes(world, gateway) or {name for name in policies if any(usual in name for usual in _USUAL)}
     return next(iter(found)) if len(found) == 1 else ""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.implementations.istio.own_gateways import OWN_GATEWAY
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.istio.refused_routing import Fault, of_destination_rule, of_gateway, of_virtual_service
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import SIDECAR, VIRTUAL_SERVICE

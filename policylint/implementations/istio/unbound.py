@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.implementations.istio.own_gateways import OWN_GATEWAY
+from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 

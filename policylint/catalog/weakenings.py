@@ -93,16 +93,10 @@ class Access(NamedTuple):
     watching: frozenset[str]
     silent: frozenset[str]
     read: frozenset[str]
-    proxies: frozenset[str]
 
     def of_kind(self, kind: str) -> bool:
         """Tell whether all that objects of a kind say bears on it."""
         return not self.kinds.isdisjoint(words_of(kind))
-
-    def is_proxy(self, name: str) -> bool:
-        """Tell whether a Service, workload or image is called as a proxy is that asks for a login and passes on."""
-        padded = f"-{name.replace('_', '-')}-"
-        return any(f"-{each}-" in padded for each in self.proxies)
 
     def of_field(self, name: str) -> bool:
         """Tell whether a name of a field, or a line of a text, bears on it."""

@@ -1,20 +1,17 @@
 """GWP325 for proxies that ask for a login: a route that sent all requests through one, and sends some past it now.
 
-No policy asks there, so that comparing requests shows another backend, no lost login. What such proxies are called is
-data (`access.proxies` in schemas/weakenings.yaml).
+No policy asks there: what such a proxy asks is not known, so that comparing requests shows no lost login.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.catalog.weakenings import access
 from policylint.compare.ends import with_login
 from policylint.compare.pairing import Sides
-from policylint.load.images import image_of
-from policylint.model import Finding, Resource, ResourceKey, World, mapping, sequence
+from policylint.model import Finding, ResourceKey, World
 from policylint.topology import BackendState, RouteState
-from policylint.topology.workloads import pod_template, workloads_selected
+from policylint.topology.login_proxies import is_proxy
 
 RULE = "GWP325"
 
@@ -29,7 +26,7 @@ def logins_bypassed(sides: Sides) -> Iterator[Finding]:
         if was is None or was.route.body is state.route.body:
             continue
         proxies = _through(was, before.world)
-        past = next((each for each in _backends(state) if not _is_proxy(after.world, each.wanted)), None)
+        past = next((each for each in _backends(state) if not is_proxy(after.world, each.wanted)), None)
         if not proxies or past is None:
             continue
         guarded = with_login(after) if guarded is None else guarded
@@ -54,24 +51,7 @@ def _backends(state: RouteState) -> list[BackendState]:
 def _through(state: RouteState, world: World) -> list[ResourceKey]:
     """Return the proxies that a route leads to, none where it leads anywhere else as well."""
     wanted = list(dict.fromkeys(each.wanted for each in _backends(state)))
-    return wanted if all(_is_proxy(world, key) for key in wanted) else []
-
-
-def _is_proxy(world: World, key: ResourceKey) -> bool:
-    """Tell whether a backend is such a proxy, by its own name or by what its pods run."""
-    known = access()
-    if known.is_proxy(key.name):
-        return True
-    service = world.get(key)
-    if service is None or key.kind != "Service":
-        return False
-    return any(known.is_proxy(_program(workload)) for workload in workloads_selected(world, service))
-
-
-def _program(workload: Resource) -> str:
-    """Return what the pods of a workload run, the name of its image, where they have one container; else ""."""
-    containers = sequence(mapping(pod_template(workload).get("spec")).get("containers"))
-    return image_of(mapping(containers[0]))[0].rpartition("/")[2] if len(containers) == 1 else ""
+    return wanted if all(is_proxy(world, key) for key in wanted) else []
 
 
 __all__ = ["logins_bypassed"]

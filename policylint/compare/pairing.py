@@ -7,11 +7,13 @@ by their matches and backends instead (docs/design/interfaces.md §2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from itertools import groupby, product
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.compare.sameness import encoded
+from policylint.doors.peculiar import ENTRIES
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Node, Resource, ResourceKey, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS as NETWORK_POLICIES
@@ -25,6 +27,10 @@ _MOST_COMPARED = 10_000
 _TEXTUAL = ("annotations", "labels", "managedFields", "creationTimestamp", "uid", "resourceVersion", "generation")
 
 
+_Rules = Mapping[ResourceKey, Mapping[str, Mapping[str, Any]]]
+"""The rules of doors' objects, by object and name."""
+
+
 class Pairing:
     """The mapping from the identities of the side before to those of the side after.
 
@@ -34,7 +40,18 @@ class Pairing:
         added, removed: identities that only one side has, renames left out.
     """
 
-    __slots__ = ("_after", "_before", "_edited", "_sections", "added", "back", "removed", "renamed")
+    __slots__ = (
+        "_after",
+        "_before",
+        "_edited",
+        "_of_doors",
+        "_opened",
+        "_sections",
+        "added",
+        "back",
+        "removed",
+        "renamed",
+    )
 
     def __init__(self, before: Simulation, after: Simulation) -> None:
         self._before = before
@@ -47,6 +64,8 @@ class Pairing:
         self.removed = frozenset(resource.key for resource in departed) - self.renamed.keys()
         self.added = frozenset(resource.key for resource in arrived) - self.back.keys()
         self._sections: dict[ResourceKey, Mapping[str, str | None]] = {}
+        self._opened: tuple[Simulation, Simulation] | None = None
+        self._of_doors: tuple[_Rules, _Rules] | None = None
         self._edited: dict[tuple[str, str], list[tuple[Resource, Resource]]] = {}
 
     @property
@@ -71,6 +90,12 @@ class Pairing:
             for old, new in sorted(self.renamed.items())
             if old.namespace != new.namespace and (old.namespace in lives_in or new.namespace in lived_in)
         }
+
+    def of_rules(self, before: Simulation, after: Simulation) -> Pairing:
+        """Return the same mapping for sides with doors, whose objects have rules, too."""
+        opened = copy(self)
+        opened._opened, opened._sections = (before, after), {}
+        return opened
 
     def key(self, key: ResourceKey) -> ResourceKey:
         """Return an identity of before as it is after."""
@@ -134,10 +159,17 @@ class Pairing:
         if old is None or new is None or old.body is new.body:
             return {}
         if old_key.kind in ROUTE_KINDS:
-            return {} if old.spec.get("rules") == new.spec.get("rules") else _paired_rules(old, new)
+            if old.spec.get("rules") == new.spec.get("rules"):
+                return {}
+            return _paired_rules(_named(old, "rules", "rule-"), _named(new, "rules", "rule-"))
         if old_key.group == GATEWAY_GROUP and "listeners" in old.spec:
             return _paired_listeners(old, new)
-        return {}
+        if self._opened is None or old_key[:2] not in ENTRIES:
+            return {}
+        if self._of_doors is None:
+            self._of_doors = _of_doors(self._opened[0]), _of_doors(self._opened[1])
+        before, after = self._of_doors
+        return _paired_rules(before.get(old_key, {}), after.get(new_key, {}))
 
 
 class Sides(NamedTuple):
@@ -152,9 +184,25 @@ class Sides(NamedTuple):
         return self.pairing.edited(group, kind)
 
 
-def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:
+def _of_doors(side: Simulation) -> dict[ResourceKey, dict[str, Mapping[str, Any]]]:
+    """Return the rules of the objects of doors by name, each with its hosts: nobody wrote the names, nor the ranks."""
+    found: dict[ResourceKey, dict[str, dict[str, Any]]] = {}
+    for state in side.topology.routes:
+        if state.route.key[:2] not in ENTRIES:
+            continue
+        own = found.setdefault(state.route.key, {})
+        places = [str(candidate.node) for parent in state.parents for candidate in parent.candidates]
+        for body in filter(None, map(mapping, sequence(state.route.spec.get("rules")))):
+            plain = {field: value for field, value in body.items() if field not in ("name", "precedence")}
+            rule = own.setdefault(text(body.get("name")), {**plain, "matches": [body.get("matches")]})
+            rule["matches"] += [*state.hostnames, *places]
+    return {key: dict(own) for key, own in found.items()}
+
+
+def _paired_rules(
+    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str | None]:
     """Return old name → new name of the rules that have another name, None for those that are gone."""
-    before, after = _named(old, "rules", "rule-"), _named(new, "rules", "rule-")
     pairs: dict[str, str | None] = {}
     unpaired, available = dict(before), dict(after)
 
@@ -166,11 +214,14 @@ def _paired_rules(old: Resource, new: Resource) -> dict[str, str | None]:
         if name in available and text(unpaired[name].get("name")) and text(available[name].get("name")):
             pair(name, name)
     for same in (_content, _matches):
+        alike: dict[str, list[str]] = {}
+        for name, body in available.items():
+            alike.setdefault(same(body), []).append(name)
         for name in list(unpaired):
+            candidates = alike.get(same(unpaired[name]), ()) if same(unpaired[name]) else ()
             # The same number first: of two equal rules neither has moved.
-            candidates = sorted(available, key=lambda candidate, own=name: candidate != own)  # type: ignore[misc]
-            content = same(unpaired[name])
-            partner = next((candidate for candidate in candidates if same(available[candidate]) == content), None)
+            partner = name if name in candidates and name in available else None
+            partner = partner or next((each for each in candidates if each in available), None)
             if partner is not None:
                 pair(name, partner)
     for name in list(unpaired):  # the rest has changed in place
@@ -202,14 +253,14 @@ def _named(resource: Resource, field: str, synthetic: str) -> dict[str, Mapping[
     return {text(body.get("name")) or f"{synthetic}{number}": body for number, body in enumerate(bodies, 1)}
 
 
-def _content(body: Mapping[str, Any]) -> dict[str, Any]:
+def _content(body: Mapping[str, Any]) -> str:
     """Return an entry without its name."""
-    return {name: value for name, value in body.items() if name != "name"}
+    return encoded({name: value for name, value in body.items() if name != "name"})
 
 
-def _matches(body: Mapping[str, Any]) -> Any:
-    """Return the matches of a rule; a rule without any matches everything and equals no other."""
-    return body.get("matches") or object()
+def _matches(body: Mapping[str, Any]) -> str:
+    """Return the matches of a rule; "" for a rule without any, which matches everything and equals no other."""
+    return encoded(body["matches"]) if body.get("matches") else ""
 
 
 def _renames(

@@ -177,6 +177,7 @@ class Trace(NamedTuple):
         settled: the objects that its filters name of which nothing is left to say: the trace has what they do, or
             their turn never comes, as another one before them answers.
         network: the hops to the backends that `outcome` rests on, None where no network policy is in sight.
+        logins: its backends, where all of them are called as programs are that ask for a login themselves.
     """
 
     request: Request
@@ -209,6 +210,7 @@ class Trace(NamedTuple):
     notes: tuple[str, ...] = ()
     network: Way | None = None
     settled: frozenset[ResourceKey] = frozenset()
+    logins: tuple[ResourceKey, ...] = ()
 
     @property
     def is_cut_off(self) -> bool:
@@ -278,7 +280,7 @@ class Trace(NamedTuple):
         ]
         doubtful = [str(key) for met in self.policies if met.doubt for key in met.group.effective.sources]
         extensions = (str(each.wanted) for each in self.extensions if each.may_ask)
-        return list(dict.fromkeys([*doubtful, *settings, *extensions]))
+        return list(dict.fromkeys([*doubtful, *settings, *extensions, *map(str, self.logins)]))
 
     @property
     def depends(self) -> list[Judged]:

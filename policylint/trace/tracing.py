@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
 
+from policylint.catalog.login_proxies import is_of_login
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
 from policylint.doors.out_of_sight import OutOfSight
 from policylint.implementations.generic.headers import admitted
@@ -27,6 +28,7 @@ from policylint.simulation.serving import assumed, attached, closed_listeners, n
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
+from policylint.topology.login_proxies import is_proxy
 from policylint.topology.routes import HOSTNAME_KINDS
 from policylint.trace import layer4, mesh, network
 from policylint.trace.admissions import Admissions
@@ -118,6 +120,7 @@ class Tracer:
                 self._of_sets[listener.gateway].append(listener)
         self._narrowing = partial(narrowing, simulation)
         self._spelled: dict[str, ResourceKey] = {}
+        self._asking: dict[ResourceKey, bool] = {}
         self._senders: dict[str, Client] = {}
         self.authorizes = self.admissions.any or self.policies.authorize or network.asks(simulation)
 
@@ -565,12 +568,25 @@ class Tracer:
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
             policies=acting,
             extensions=extensions,
+            logins=self.logins(start.request, working),
         )
         if not (refused or left or trace.denied is not None):
             address = None if gateway is None else seen.address
             trace = self.admissions.applied(trace, self.client(start), asked_for=self.asked_for(start), address=address)
         asked = seen.note and any(each.name == CLIENT for each in trace.questions)
         return trace._replace(notes=(*trace.notes, seen.note)) if asked else trace
+
+    def logins(self, request: Request, working: Sequence[Share]) -> tuple[ResourceKey, ...]:
+        """Return the backends of a request, where all of them are proxies that ask for a login."""
+        keys = dict.fromkeys(share.key for share in working)
+        if keys and is_of_login(request.path):
+            return ()
+        for key in keys:
+            if key not in self._asking:
+                self._asking[key] = is_proxy(self.simulation.world, key)
+            if not self._asking[key]:
+                return ()
+        return tuple(keys)
 
     def pods_of(self, start: Trace) -> tuple[Node, ...]:
         """Return the workloads at whose pods requests of a Gateway of Istio's own come in; itself for unseen ones."""

@@ -44,6 +44,7 @@ from policylint.reach import (
 from policylint.spaces.addresses import END, V6
 from policylint.spaces.boxes import Box, meetings, merged
 from policylint.spaces.dimension import Dimension
+from policylint.topology.workloads import is_workload
 from policylint.trace import PURPOSES, Request, Tracer
 
 OPENED = "GWP324"
@@ -118,6 +119,8 @@ class RequestChange(NamedTuple):
         asks_still: whether something else is asked of all of them for the same purpose.
         past: the ways to routes that they take, past what all others ask.
         ground: what was not seen and may still keep them out; "" where nothing may.
+        elsewhere: the backends that get them now, where these answered others in the same rule without it before, and
+            nobody gets to those that were behind it.
     """
 
     environment: str
@@ -139,14 +142,16 @@ class RequestChange(NamedTuple):
     asks_still: bool = False
     past: tuple[Bypass, ...] = ()
     ground: str = ""
+    elsewhere: tuple[ResourceKey, ...] = ()
 
     @property
     def severity(self) -> Severity:
-        """How bad it is: an error where whoever was kept out gets in, but for those whom a new entry names."""
+        """How bad it is: an error where whoever was kept out gets in, but for those whom a new entry names, and where
+        they get to what was open."""
         if not self.kept:
             return min((each.severity for each in self.past), key=SEVERITIES.index, default="note")
         worst = min((each.severity for each in self.kept), key=SEVERITIES.index)
-        return "warning" if worst == "error" and (self.named or self.asks_still) else worst
+        return "warning" if worst == "error" and (self.named or self.asks_still or self.elsewhere) else worst
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -206,7 +211,9 @@ def request_changes(
     if not changed:
         return RequestChanges(same=whole and bool(sides.after.topology.routes))
     sides = requests_at_home(sides)
-    sides = sides._replace(before=with_doors(sides.before), after=with_doors(sides.after))
+    before, after = with_doors(sides.before), with_doors(sides.after)
+    if (before, after) != sides[:2]:
+        sides = Sides(before, after, sides.pairing.of_rules(before, after))
     tracers = Tracer(sides.before, nearest=False), Tracer(sides.after, nearest=False)
     comparison = _Comparison(sides, tracers, changed)
     for entry, former in touched_entries(sides, tracers, contexts, changed):
@@ -221,10 +228,11 @@ _Way = tuple[EntryPoint, Node]
 class _Gathered:
     """What one reason does: the boxes by entry, and what is shown of it."""
 
-    __slots__ = ("boxes", "change", "new", "words")
+    __slots__ = ("boxes", "change", "ends", "new", "words")
 
     def __init__(self, change: RequestChange) -> None:
         self.change = change
+        self.ends: dict[tuple[Node | None, frozenset[ResourceKey], frozenset[ResourceKey]], None] = {}
         self.new: dict[_Way, tuple[RequestAnswer, Node | None]] = {}
         self.words: dict[tuple[str, str], None] = {}
         self.boxes: dict[tuple[EntryPoint, bool, Said, Said], tuple[tuple[Dimension, ...], list[Box]]] = {}
@@ -251,6 +259,8 @@ class _Comparison:
         self._guards: dict[ResourceKey, dict[_Way, dict[str, Kept | None]]] = {}
         self._refusing: set[_Way] = set()
         self._compared: set[ResourceKey] = set()
+        self._open: dict[tuple[str, Node], set[ResourceKey]] = {}
+        self._unguarded: dict[str, set[ResourceKey]] = {purpose: set() for purpose in ("", *PURPOSES)}
 
     def add(self, entry: EntryPoint, former: EntryPoint) -> None:
         """Compare the requests of one entry with those of another one before, both named as they are after."""
@@ -312,6 +322,7 @@ class _Comparison:
             before, after = before.with_doubts(), after.with_doubts()
             self._same = False
         self._guard(entry, pair)
+        self._note_open(entry, before, after)
         for side in (before, after):
             if side.trace.rule is not None:
                 self._compared |= {side.trace.rule.key, entry.gateway}
@@ -430,6 +441,7 @@ class _Comparison:
         rule = pair.after.trace.rule
         if opens and not found and not difference.purpose and pair.after.serves and rule is not None:
             gathered.new[entry, rule] = (pair.after, None if listener is None else listener.node)
+        gathered.ends[self._ends(pair)] = None
         place = (entry, is_grpc(pair.dimensions), pair.before.said, pair.after.said)
         gathered.boxes.setdefault(place, (pair.dimensions, []))[1].extend(pair.boxes)
         routes = {trace.route.key for trace in (pair.after.trace,) if trace.route is not None}
@@ -452,6 +464,52 @@ class _Comparison:
             or self._unsettled(pair.before)
             or (_unranked(pair.after) if self._taken(pair) else ""),
         )
+
+    def _note_open(self, entry: EntryPoint, before: RequestAnswer, after: RequestAnswer) -> None:
+        """Keep which backends requests get to without being asked: before in a rule, and after anywhere."""
+        if entry.inside:
+            return
+        if before.serves and before.trace.rule is not None:
+            rule = self._sides.pairing.node(before.trace.rule)
+            unasked = [purpose for purpose in PURPOSES if before.asked[purpose].state == "open"]
+            for purpose in (*unasked, *([""] if len(unasked) == len(PURPOSES) else [])):
+                self._open.setdefault((purpose, rule), set()).update(self._reached(0, before.trace.outcome.backends))
+        if after.serves:
+            reached = self._reached(1, after.trace.outcome.backends)
+            for purpose in PURPOSES:
+                if after.asked[purpose].state != "asked":
+                    self._unguarded[purpose] |= reached
+            self._unguarded[""] |= reached
+
+    def _ends(self, pair: _Pair) -> tuple[Node | None, frozenset[ResourceKey], frozenset[ResourceKey]]:
+        """Return the rule that takes requests after, where they get to, and where they got or would have got to before;
+        Services with their workloads, as they are called after."""
+        was, trace = self._sides.before.topology, pair.before.trace
+        state, rule = None if trace.route is None else was.route(trace.route.key), trace.rule_pointer[2:3]
+        behind = () if state is None else (each.wanted for each in state.backends if (each.rule,) == rule)
+        return (
+            pair.after.trace.rule,
+            self._reached(1, pair.after.trace.outcome.backends),
+            self._reached(0, (*trace.outcome.backends, *behind)),
+        )
+
+    def _reached(self, side: int, backends: Iterable[ResourceKey]) -> frozenset[ResourceKey]:
+        """Return backends with the workloads behind them, as they are called after."""
+        acting = (self._sides.before, self._sides.after)[side].acting
+        found = {key for backend in backends for key in (backend, *(each.key for each in acting.workloads(backend)))}
+        return frozenset(found if side else map(self._sides.pairing.key, found))
+
+    def _elsewhere(self, gathered: _Gathered) -> tuple[ResourceKey, ...]:
+        """Return the backends that get requests now, where others got there before in the same rule without what these
+        had to meet, and nobody gets to those that were behind that."""
+        purpose = gathered.change.purpose
+        for rule, now, was in gathered.ends:
+            if rule is None or not now or was & self._unguarded[purpose]:
+                return ()
+            if not now <= self._open.get((purpose, rule), set()):
+                return ()
+        reached = {key for _, now, _ in gathered.ends for key in now}
+        return tuple(sorted(key for key in reached if not is_workload(key.group, key.kind)))
 
     def _unsettled(self, before: RequestAnswer) -> str:
         """Return why it is not certain that the policies were in force that requests met before."""
@@ -545,7 +603,9 @@ class _Comparison:
     def result(self, *, whole: bool) -> RequestChanges:
         """Return what was found, what opens first."""
         changes = [
-            _finished(gathered)._replace(past=tuple(dict.fromkeys(self._past(gathered))))
+            _finished(gathered)._replace(
+                past=tuple(dict.fromkeys(self._past(gathered))), elsewhere=self._elsewhere(gathered)
+            )
             for gathered in self._gathered.values()
         ]
         changes.sort(

@@ -241,7 +241,9 @@ def _finding(
         share = (
             share_of_rules(sides.after, first, of_rules & rules_of(sides.after, first)) if len(affected) == 1 else ""
         )
-        message = f"{subject} {possessive} {purpose}{share}: {what}"
+        to = _open_ends(changes)
+        where = f" for requests that go to {listing(list(map(str, to)), most=1)} now" if to else ""
+        message = f"{subject} {possessive} {purpose}{share}{where}: {what}"
         location = _place_of_loss(sides, kept)
     if loss.rule is None and loss.listener is None:
         related += [
@@ -355,6 +357,9 @@ def _note(loss: _Loss, changes: Sequence[RequestChange], others: Sequence[Reques
         return "note: every way to it asked before" if loss.new else "note: these requests had to meet it before"
     if not changes:
         return f"note: {ground}"  # what else may be asked was not looked at
+    if loss.rule is None and (to := _open_ends(changes)):
+        whom = listing(list(map(str, to)))
+        return f"note: others got to {whom} without it before, in the same rule; what it was for is not reached past it"
     left = _demands(changes)
     asked, elsewhere = (
         "; ".join([*dict.fromkeys(f"{each.words} by {each.by}" for each in listed if each.state == "asked")][:2])
@@ -367,6 +372,12 @@ def _note(loss: _Loss, changes: Sequence[RequestChange], others: Sequence[Reques
     elif elsewhere:
         found = f"nothing replaces it for these requests; others still have to meet {elsewhere}"
     return f"note: {found}" + (f"; {ground}" if ground else "")
+
+
+def _open_ends(changes: Sequence[RequestChange]) -> list[ResourceKey]:
+    """Return the backends that get all of the requests now, and were open before; none where others get some."""
+    ends = [each.elsewhere for each in changes]
+    return list(dict.fromkeys(key for each in ends for key in each)) if all(ends) else []
 
 
 def _demands(changes: Sequence[RequestChange]) -> list[Demands]:

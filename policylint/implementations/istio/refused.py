@@ -81,7 +81,9 @@ def _ports_of_entry(entry: Resource, resolution: str, hosts: list[str]) -> Itera
         place: Pointer = ("ports", number)
         for field in ("name", "number"):
             value = port.get(field)
-            if value is not None and (field, value) in seen:
+            if not isinstance(value, str | int):
+                continue
+            if (field, value) in seen:
                 yield (*place, field), f"has two ports of {field} {value}", f"give each port a {field} of its own"
             seen.add((field, value))
         protocol = text(port.get("protocol")).upper() or "TCP"
@@ -108,9 +110,9 @@ def _of_sidecar(sidecar: Resource) -> Iterator[Fault]:
     seen: set[object] = set()
     for number, listener in enumerate(map(mapping, sequence(sidecar.spec.get("ingress")))):
         port = mapping(listener.get("port")).get("number")
-        if port in seen and port is not None:
+        if isinstance(port, int) and port in seen:
             yield ("ingress", number, "port"), f"has two listeners on port {port} in ingress", "keep one of them"
-        seen.add(port)
+        seen.update([port] if isinstance(port, int) else [])
         endpoint = text(listener.get("defaultEndpoint"))
         if endpoint and not endpoint.startswith("unix://") and endpoint.rpartition(":")[0] not in _LOCAL:
             does = f"sends what comes in to {endpoint}, which is not of the pod itself"

@@ -23,7 +23,7 @@ def is_login_proxy(name: str) -> bool:
 
 def is_of_login(path: str) -> bool:
     """Tell whether a path of requests is one that such a proxy answers itself, whoever asks."""
-    return any(path.startswith(each) for each in _table()["own"])
+    return any(f"{path}/".startswith(f"{each}/") for each in _table()["own"])
 
 
 @lru_cache(maxsize=1)

@@ -39,10 +39,11 @@ from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_CHART
 from policylint.workspace.alternatives import DEFAULT, Alternative, Others, separate
 from policylint.workspace.assumptions import Assumptions
-from policylint.workspace.charts_beside import entries_of, installed_elsewhere
+from policylint.workspace.charts_beside import deployed, entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.shared_files import shared_by
 from policylint.workspace.templates import Templates
+from policylint.workspace.values_beside import values_beside, values_files
 
 if TYPE_CHECKING:
     from policylint.budget import Cut
@@ -184,9 +185,12 @@ class ReadTree(NamedTuple):
         relative, simulations = self.relative(), []
         alone: list[LoneChart] = []
         if self.source.skipped.get(HELM_CHART):
-            from policylint.workspace.charts_beside import beside, deployed, joining, placed
+            from policylint.workspace.charts_beside import beside, joining, placed
 
             alone = beside(self._lone_charts(render, deployed(known, relative)), known)
+        values = values_files(self.loaded.files)
+        taken = deployed(known, relative) if values else set()
+        values = [file for file in values if not taken.intersection((file.path, file.relative))]
         labels = cache(self._labels)
         homes = self._homes(each for each in known if each.alternative_of)
         for environment in known:
@@ -209,6 +213,8 @@ class ReadTree(NamedTuple):
                     made_elsewhere.add_made(gap.key, gap.reason)
                     continue
                 made_elsewhere.add(gap.reason, gap.namespace or None, gateway_api=gap.gateway_api, source=gap.source)
+            for gap in () if environment.by_deployer else values_beside(objects, values):
+                made_elsewhere.add(gap.reason, gap.namespace, gateway_api=gap.gateway_api, source=gap.source)
             left_unread = self.left_unread.by_kind
             operated(made_elsewhere, objects, left_unread, self._policy_groups(catalog), self.definitions.read)
             world = self._world(
@@ -295,6 +301,8 @@ class ReadTree(NamedTuple):
         )
         made_elsewhere.complete = self.given.all_here(catalog)
         not_rendered += installed_elsewhere(alone, made_elsewhere)
+        for gap in values_beside(objects, values_files(loaded.files)):
+            made_elsewhere.add(gap.reason, gap.namespace, gateway_api=gap.gateway_api, source=gap.source)
         notes: Sequence[Note] = [note for chart in alone for note in chart.notes]
         if cut is not None:
             from policylint.render.journal import Journal

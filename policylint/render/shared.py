@@ -19,17 +19,46 @@ if TYPE_CHECKING:
     from policylint.render.helm.program import HelmError, Rendered
 
 
+class Outputs:
+    """What helm makes of charts, each asked for once."""
+
+    __slots__ = ("_outputs",)
+
+    def __init__(self) -> None:
+        self._outputs: dict[bytes, Rendered | HelmError] = {}
+
+    def template(self, files: Mapping[str, bytes], *arguments: Any, budget: Budget | None = None) -> Rendered:
+        """Run `helm.program.template` once for equal arguments: its output, or its error, depends on nothing else.
+
+        Raises:
+            HelmError, ExhaustedError: as there.
+        """
+        from policylint.render.helm.program import HelmError, template
+
+        key = _digest(files, arguments)
+        if key not in self._outputs:
+            try:
+                self._outputs[key] = partial(template, budget=budget)(files, *arguments)
+            except HelmError as error:
+                self._outputs[key] = error
+        output = self._outputs[key]
+        if isinstance(output, HelmError):
+            raise output
+        return output
+
+
 class Shared:
     """The results that all trees of one run share.
 
     Attributes:
         texts: the inline texts read so far.
+        outputs: what helm makes of charts.
     """
 
     def __init__(self) -> None:
         self.texts = Texts()
         self._late: dict[tuple[str, bytes], list[Document]] = {}
-        self._outputs: dict[bytes, Rendered | HelmError] = {}
+        self.outputs = Outputs()
         self._installed: dict[tuple[str, str, str], tuple[object, Rendered]] = {}
         self._resources: dict[tuple[int, ResourceKey], Resource] = {}
         self._of_documents: dict[tuple[frozenset[tuple[str, str]], bool], dict[Document, list[Resource]]] = {}
@@ -64,25 +93,6 @@ class Shared:
         if documents is None:
             documents = self._late[shown, data] = read(data, shown).documents
         return documents
-
-    def template(self, files: Mapping[str, bytes], *arguments: Any, budget: Budget | None = None) -> Rendered:
-        """Run `helm.program.template` once for equal arguments: its output, or its error, depends on nothing else.
-
-        Raises:
-            HelmError, ExhaustedError: as there.
-        """
-        from policylint.render.helm.program import HelmError, template
-
-        key = _digest(files, arguments)
-        if key not in self._outputs:
-            try:
-                self._outputs[key] = partial(template, budget=budget)(files, *arguments)
-            except HelmError as error:
-                self._outputs[key] = error
-        output = self._outputs[key]
-        if isinstance(output, HelmError):
-            raise output
-        return output
 
     def installed(self, where: tuple[str, str, str], side: object, rendered: Rendered | None) -> Rendered | None:
         """Remember what a chart makes on one side, and return what it made on the other; None where that is not known.

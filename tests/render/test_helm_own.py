@@ -127,6 +127,28 @@ def test_tests_partials_and_notes_are_left_out_and_crds_are_not() -> None:
     assert made("a: kept\n", **files) == [{"kind": "CustomResourceDefinition"}, {"a": "kept"}]
 
 
+@pytest.mark.parametrize("cut", ["---", "--- ", "---# more", "--- # more", "---   \n# more"])
+def test_documents_are_taken_apart_at_dashes_whatever_stands_behind_them(cut: str) -> None:
+    assert made(f"a: 1\n{cut}\nb: 2\n") == [{"a": 1}, {"b": 2}]
+
+
+def test_what_stands_behind_the_dashes_is_of_the_document() -> None:
+    assert made("a: 1\n---b: 2\n") == [{"a": 1}, {"b": 2}]
+    assert made("a: 1\n--- \nb: |\n  ---\n  c\n") == [{"a": 1}, {"b": "---\nc\n"}]
+
+
+def test_functions_that_look_at_their_arguments_alone_cost_little_of_large_values() -> None:
+    values = {"large": {str(number): [number] * 50 for number in range(200)}}
+    written = "{{ range until 300 }}{{ $_ := dict `all` $ }}{{ end }}a: {{ kindOf .Values.large }}\n"
+    files = {"Chart.yaml": ABOUT, "templates/x.yaml": written}
+    held = {f"c/{path}": text.encode() for path, text in files.items()}
+    assert "map" in template(held, "c", "web", "prod", [values], budget=Budget(steps=20_000)).output
+    files["templates/x.yaml"] = "{{ range until 300 }}{{ $_ := toJson $.Values }}{{ end }}\n"
+    held = {f"c/{path}": text.encode() for path, text in files.items()}
+    with pytest.raises(ExhaustedError):
+        template(held, "c", "web", "prod", [values], budget=Budget(steps=20_000))
+
+
 @pytest.mark.parametrize(
     ("written", "words"),
     [
@@ -137,6 +159,8 @@ def test_tests_partials_and_notes_are_left_out_and_crds_are_not() -> None:
         ("{{ env `HOME` }}", "not defined"),
         ("{{ if }}", "without a value"),
         ("a: [", "did not find"),
+        ("a: 1\n---\n---# more\nb: 2\n", "mapping values are not allowed"),
+        ("a: 1\n----\nb: 1\n", "did not find expected node content"),
     ],
 )
 def test_what_helm_refuses(written: str, words: str) -> None:

@@ -123,6 +123,8 @@ class Argo:
             return self._apart(roots, sites)
         sites = _stages(self._tree, roots)
         if sites:
+            if self._charts is not None:
+                self._charts.remember()
             clusters = self._apart(roots, sites)
             if self._exclude_each_other(roots, sites, clusters):
                 return clusters

@@ -187,6 +187,14 @@ def _escaped(*values: Any) -> str:
     return made
 
 
+SHALLOW: Final = frozenset(
+    {
+        "all", "any", "coalesce", "default", "dict", "dig", "empty", "first", "get", "hasKey", "include", "index",
+        "keys", "kindIs", "kindOf", "last", "len", "list", "not", "pluck", "required", "set", "ternary", "tpl", "tuple",
+        "typeIs", "typeOf", "unset", "values",
+    }
+)  # fmt: skip
+"""Functions that look at their arguments alone, and not at what is in these."""
 LAZY: Final = frozenset({"and", "or"})
 """Functions that look at their operands only as far as they need."""
 BUILTIN: Final[Mapping[str, Function | None]] = {

@@ -9,9 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from policylint.budget import Budget, size_of
+from policylint.budget import Budget, length_of, size_of
 from policylint.render.go_template import sprig
-from policylint.render.go_template.functions import BUILTIN, LAZY, MISSING, Function, Open, WithMethods, is_true
+from policylint.render.go_template.functions import (
+    BUILTIN,
+    LAZY,
+    MISSING,
+    SHALLOW,
+    Function,
+    Open,
+    WithMethods,
+    is_true,
+)
 from policylint.render.go_template.parsing import (
     MAX_NESTING,
     Action,
@@ -250,7 +259,10 @@ class Engine:
         function = self._functions[first.name]
         if function is None:
             raise UncertainError(f"`{first.name}`")
-        self._budget.spend(sum(size_of(argument)[0] for argument in arguments))
+        if first.name in SHALLOW:
+            self._budget.spend(sum(map(length_of, arguments)))
+        else:
+            self._budget.spend(sum(size_of(argument)[0] for argument in arguments))
         return function(first.name, arguments)
 
     def _lazily(self, name: str, operands: Sequence[Any], dot: Any, scope: _Scope, piped: list[Any]) -> Any:

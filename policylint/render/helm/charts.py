@@ -20,6 +20,7 @@ from policylint.render.helm.program import HelmError, Rendered, template
 from policylint.render.helm.value_places import HelmValues, Template, placed
 from policylint.render.journal import LOST, Journal
 from policylint.render.provenance import Manifest, Provenance
+from policylint.render.shared import Outputs
 from policylint.render.tree import Tree, inside, join
 
 _CHART = Pattern(r"[A-Za-z0-9][\w.-]*")
@@ -66,8 +67,13 @@ class Charts:
         self._tree = tree
         self._templates: dict[str, Template] = {}
         self._budget = Budget(steps=STEPS)
+        self._outputs = None if tree.shared is None else tree.shared.outputs
         self._known: set[str] = set()
         """The directories of the charts that had their share of the budget."""
+
+    def remember(self) -> None:
+        """Keep what comes of charts, which are asked for several times."""
+        self._outputs = self._outputs or Outputs()
 
     def holds(self, directory: str) -> bool:
         """Return whether there is a chart that can be installed in a directory below the top."""
@@ -100,7 +106,7 @@ class Charts:
             if installation.bare:
                 files[own_values] = b"{}\n"
             layers = [layer.values for layer in installation.layers]
-            render = template if self._tree.shared is None else self._tree.shared.template
+            render = template if self._outputs is None else self._outputs.template
             what = (files, directory, installation.name, installation.namespace or "default", layers)
             rendered = render(*what, installation.settings, self.by_program, budget=self._budget)
         except HelmError as error:

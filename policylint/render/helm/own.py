@@ -6,7 +6,6 @@ Source: helm v3, `pkg/engine`, `pkg/chartutil`; tests/witness/helm.py asks helm 
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -33,7 +32,8 @@ STEPS: Final = 5_000_000
 KUBERNETES: Final = ("1", "37", "0")
 """The version of Kubernetes that helm takes for the cluster's where it is not told of one."""
 HELM: Final = "v3.22.0"
-_DOCUMENTS: Final = Pattern(r"^---[ \t]*$", re.MULTILINE)
+_DOCUMENTS: Final = Pattern(r"(?:\A|\n)---\s*")
+"""Where helm takes documents apart, whatever stands behind the dashes (pkg/releaseutil/manifest.go, `sep`)."""
 _NOTES: Final = "NOTES.txt"
 _SETTING: Final = Pattern(r"([\w-]+(?:\.[\w-]+)*)=([^,{}\[\]\\]*)")
 _INTEGER: Final = Pattern(r"-?(?:0|[1-9][0-9]{0,17})")
@@ -176,7 +176,7 @@ def _kinds(template: str) -> frozenset[tuple[str, str]] | None:
 
 def _manifests(path: str, made: str) -> Iterator[str]:
     """Yield the documents of a file, but for empty ones and tests."""
-    for part in _DOCUMENTS.split(made):
+    for part in _DOCUMENTS.split(made.strip()):
         if not part.strip():
             continue
         reading = read(part.encode("utf-8", "replace"), path)

@@ -50,11 +50,31 @@ class TemplateLine(NamedTuple):
         return Position(self.line, self.key_column if key else self.value_column)
 
 
-class Template(NamedTuple):
+class _Key(NamedTuple):
+    """A key that a line begins with: its column from 0, its name, that of what follows it, and this."""
+
+    column: int
+    name: str
+    value: int
+    rest: str
+
+
+class Template:
     """A template's file, as shown, and its lines."""
 
-    file: str
-    lines: Sequence[str]
+    __slots__ = ("_keys", "file", "lines")
+
+    def __init__(self, file: str, lines: Sequence[str]) -> None:
+        self.file = file
+        self.lines = lines
+        self._keys: list[_Key | None] | None = None
+
+    @property
+    def keys(self) -> list[_Key | None]:
+        """The key that each line begins with; None for a line without one."""
+        if self._keys is None:
+            self._keys = [_key(line) for line in self.lines]
+        return self._keys
 
     def at(self, line: int, key: int, value: int, children: dict[Any, Provenance]) -> Provenance:
         """Return the origin of what a line makes."""
@@ -107,9 +127,12 @@ def _walk(
     if depth > MAX_DEPTH:
         return origins
     if isinstance(value, dict):
+        lines = _key_lines(template, start, end, indent) if value else {}
         for key, inner in value.items():
-            line = _key_line(template.lines, key, start, end, indent)
-            if line is not None:
+            if key in lines:
+                number, column, at, rest = lines[key]
+                last = _end(template.lines, number, end, column)
+                line = _KeyLine(number, column + 1, at + 1, rest, last)
                 origins[key] = _traced(inner, template, line, layers, depth)
     elif isinstance(value, list):
         items = _items(template.lines, start, end)
@@ -157,22 +180,27 @@ def _in_values(value: Any, text: str, template: Template, line: int, layers: Seq
     return None
 
 
-def _key_line(lines: Sequence[str], key: str, start: int, end: int, indent: int) -> _KeyLine | None:
-    """Return the line of a key at the least indentation at which there are keys in these lines."""
+def _key(line: str) -> _Key | None:
+    """Return the key that a line of a template begins with."""
+    match = _KEY.match(line)
+    if match is None or _CONTROL.match(line):
+        return None
+    column, rest = len(match["indent"]), match["rest"] or ""
+    return _Key(column, match["key"].strip("\"'"), match.start("rest") if rest else column, rest)
+
+
+def _key_lines(template: Template, start: int, end: int, indent: int) -> dict[str, tuple[int, int, int, str]]:
+    """Return the lines of the keys at the least indentation at which there are keys in these lines, and what stands
+    there: number, column from 0, column of the value, and this."""
     level: int | None = None
-    for number in range(start, end):
-        match = _KEY.match(lines[number])
-        if match is None or _CONTROL.match(lines[number]):
-            continue
-        column = len(match["indent"])
-        if column < indent:
-            continue
-        if level is None or column < level:
-            level = column
-        if column == level and match["key"].strip("\"'") == key:
-            value = match.start("rest") if match["rest"] else column
-            return _KeyLine(number, column + 1, value + 1, match["rest"] or "", _end(lines, number, end, column))
-    return None
+    found: dict[str, tuple[int, int, int, str]] = {}
+    for number, key in enumerate(template.keys[start:end], start):
+        if key is not None and key.column >= indent:
+            if level is None or key.column < level:
+                level = key.column
+            if key.column == level:
+                found.setdefault(key.name, (number, key.column, key.value, key.rest))
+    return found
 
 
 def _end(lines: Sequence[str], line: int, end: int, column: int) -> int:

@@ -15,7 +15,6 @@ from policylint.model import Spot, is_symbolic, mapping, sequence, text
 from policylint.model.keys import ENCRYPTED_VALUE, VARIABLES
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.applied import applied
-from policylint.render.flux.resource_sets import expanded
 from policylint.render.flux.secret_keys import secret_keys
 from policylint.render.flux.sources import FluxSources
 from policylint.render.flux.substitution import DISABLED, SubstitutionError, check_names, filled_in
@@ -126,6 +125,10 @@ def is_kustomization(body: Any) -> bool:
     return value.get("kind") == "Kustomization" and text(value.get("apiVersion")).startswith(f"{GROUP}/")
 
 
+def _is_resource_set(manifest: Manifest) -> bool:
+    return manifest.kind == "ResourceSet" and manifest.group == "fluxcd.controlplane.io"
+
+
 _NO_SYNCS: Mapping[str, Sync] = {}
 _Key = tuple[str, str]
 """Namespace and name of a Kustomization or a source."""
@@ -169,6 +172,8 @@ class Cluster:
         """What is synced first."""
         self._seen: dict[tuple[str, str], Manifest] = {}
         self._waiting: deque[Manifest] = deque()
+        self._sets: deque[Manifest] = deque()
+        """ResourceSets whose inputs other objects give, which may be deployed later, and those that others make."""
         self._budget = tree.budget
         self._own: dict[_Key, Manifest | Sync] = {}
         """Namespace and name of each GitRepository that a synced directory comes from, and what syncs it."""
@@ -193,7 +198,12 @@ class Cluster:
                 owner = self._sync(directory, syncs)
                 owners += [] if owner is None else [owner]
         self._own_source = _most_common_source([*owners, *self._waiting])
-        while self._waiting:
+        while self._waiting or self._sets:
+            if not self._waiting:
+                resource_set = self._sets.popleft()
+                with self._budget.bounded(f"what {resource_set} makes", resource_set.origin.at("spec")):
+                    self._make(resource_set, self._deployed.manifests)
+                continue
             owner = self._waiting.popleft()
             with self._budget.bounded(f"what {owner} deploys", owner.origin.at("spec", "path")):
                 self._budget.spend(_FOR_A_KUSTOMIZATION)
@@ -262,10 +272,13 @@ class Cluster:
         build = Build("Flux cannot apply", directory, failures, built.reached, built.manifests)
         self._deployed.builds.append(build)
         self._sources.take_in(built.manifests)
-        for built_manifest in applied(built.manifests, self._journal, namespace):
-            self._add(built_manifest, namespace)
-            for manifest in applied(expanded(built_manifest, self._journal, self._budget), self._journal, namespace):
-                self._add(manifest, namespace)
+        for manifest in applied(built.manifests, self._journal, namespace):
+            self._add(manifest, namespace)
+            if _is_resource_set(manifest):
+                if manifest.spec.get("inputsFrom"):
+                    self._sets.append(manifest)
+                else:
+                    self._make(manifest)
 
     def _skim(self, directory: str, kustomization: Kustomization, owner: Manifest | None) -> bool:
         """Take down what a directory deploys without building it; return whether that is asked for and possible."""
@@ -302,6 +315,16 @@ class Cluster:
             for name in (manifest.name, *(former for _, former in manifest.names)):
                 self._config_maps.setdefault((manifest.namespace, name), manifest)
         self._deployed.manifests.append(manifest)
+
+    def _make(self, manifest: Manifest, others: Collection[Manifest] = ()) -> None:
+        """Add what a ResourceSet makes."""
+        from policylint.render.flux.resource_sets import expanded
+
+        made = expanded(manifest, self._journal, self._budget, others)
+        for each in applied(made, self._journal, manifest.namespace):
+            self._add(each, manifest.namespace)
+            if _is_resource_set(each):
+                self._sets.append(each)
 
     def _follow(self, owner: Manifest) -> None:
         """Deploy what one Kustomization points to."""

@@ -11,6 +11,8 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
 MAX_NESTING = 40
+DELIMITERS = ("{{", "}}")
+"""Between which actions stand where nobody says otherwise."""
 _TOKEN = Pattern(
     r'(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<raw>`[^`]*`)|(?P<character>\'(?:[^\'\\\n]|\\.)+\')'
     r"|(?P<number>[+-]?(?:0[xX][0-9a-fA-F_]+|0[oObB]?[0-7_]+|[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
@@ -97,48 +99,55 @@ class _Piece(NamedTuple):
     written: str
 
 
-def parsed(text: str, functions: Collection[str], defined: dict[str, list[Any]]) -> list[Any]:
+def parsed(
+    text: str,
+    functions: Collection[str],
+    defined: dict[str, list[Any]],
+    delimiters: tuple[str, str] = DELIMITERS,
+) -> list[Any]:
     """Return the nodes of a template; what it defines by name is put into `defined`.
 
     Raises:
         TemplateError: Go refuses it.
     """
-    return _Parser(_pieces(text), functions, defined).nodes()
+    return _Parser(_pieces(text, delimiters), functions, defined).nodes()
 
 
-def _pieces(text: str) -> list[_Piece]:
+def _pieces(text: str, delimiters: tuple[str, str]) -> list[_Piece]:
     """Split into plain texts and actions, blanks trimmed where dashes say so."""
     pieces: list[_Piece] = []
     at, trim = 0, False
-    while (start := text.find("{{", at)) >= 0:
-        plain, begin = text[at:start], start + 2
+    left, right = delimiters
+    while (start := text.find(left, at)) >= 0:
+        plain, begin = text[at:start], start + len(left)
         if text[begin : begin + 1] == "-" and text[begin + 1 : begin + 2].isspace():
             plain, begin = plain.rstrip(" \t\r\n"), begin + 1
         pieces.append(_Piece(plain.lstrip(" \t\r\n") if trim else plain, None, plain))
         is_comment = text[begin:].lstrip(" \t\r\n").startswith("/*") and text[begin : begin + 1] in "/ \t\r\n"
         if is_comment:
-            end = text.find("*/", begin)
+            end = text.find("*/", begin) + 2
             tokens: list[tuple[str, str]] | None = None
-            rest = re.compile(r"(\s-)?\}\}").match(text, end + 2) if end >= 0 else None
-            if rest is None:
+            trim = text[end : end + 1].isspace() and text[end + 1 : end + 2] == "-"
+            at = end + 2 * trim
+            if end < 2 or not text.startswith(right, at):
                 raise TemplateError("a comment does not end")
-            at, trim = rest.end(), bool(rest[1])
+            at += len(right)
         else:
-            tokens, at, trim = _tokens(text, begin)
+            tokens, at, trim = _tokens(text, begin, right)
             pieces.append(_Piece("", tokens, text[start:at]))
     rest_of_it = text[at:]
     pieces.append(_Piece(rest_of_it.lstrip(" \t\r\n") if trim else rest_of_it, None, rest_of_it))
     return pieces
 
 
-def _tokens(text: str, at: int) -> tuple[list[tuple[str, str]], int, bool]:
+def _tokens(text: str, at: int, right: str) -> tuple[list[tuple[str, str]], int, bool]:
     """Return the tokens of an action, where it ends, and whether blanks after it go."""
     tokens: list[tuple[str, str]] = []
     while True:
-        if text.startswith("}}", at):
-            return tokens, at + 2, False
-        if text.startswith("-}}", at) and tokens and tokens[-1][0] == "space":
-            return tokens, at + 3, True
+        if text.startswith(right, at):
+            return tokens, at + len(right), False
+        if text.startswith(f"-{right}", at) and tokens and tokens[-1][0] == "space":
+            return tokens, at + 1 + len(right), True
         match = _TOKEN.match(text, at)
         if match is None:
             raise TemplateError(f"`{text[at : at + 20]}` is no part of an action")

@@ -22,6 +22,7 @@ from policylint.render.go_template.functions import (
     is_true,
 )
 from policylint.render.go_template.parsing import (
+    DELIMITERS,
     MAX_NESTING,
     Action,
     Call,
@@ -105,6 +106,7 @@ class Engine:
         missing: str = "default",
         symbolic: bool = True,
         most: int = MAX_LENGTH,
+        delimiters: tuple[str, str] = DELIMITERS,
     ) -> None:
         """Know no template yet.
 
@@ -113,8 +115,10 @@ class Engine:
             symbolic: whether an action whose value is not known stays as it is written; nothing is known of the whole,
                 otherwise.
             most: characters that a template may make.
+            delimiters: between which actions stand.
         """
         self._most = most
+        self._delimiters = delimiters
         self._budget = budget
         self._missing = missing
         self._functions = functions
@@ -129,7 +133,7 @@ class Engine:
             TemplateError: Go refuses it.
         """
         self._budget.spend(len(text))
-        return parsed(text, self._functions, self.defined)
+        return parsed(text, self._functions, self.defined, self._delimiters)
 
     def text(self, nodes: Sequence[Any], dot: Any) -> str:
         """Return what nodes print where `.` is `dot`; raises as `filled_in`."""

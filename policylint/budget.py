@@ -98,13 +98,6 @@ class Bounded:
         return True
 
 
-def length_of(value: Any) -> int:
-    """Return how many values stand in one itself, whatever is in them; a text counts by its length."""
-    if isinstance(value, str):
-        return 1 + len(value) // _LETTERS
-    return 1 + len(value) if isinstance(value, (dict, list)) else 1
-
-
 def size_of(value: Any) -> tuple[int, int]:
     """Return how many values there are in one, aliases expanded, itself included, and how deep they nest.
 

@@ -207,6 +207,9 @@ WORK = [
     '{{ $x := "aaaaaaaaaa" }}{{ range until 40 }}{{ $x = print $x $x }}{{ end }}{{ $x }}',
     "{{ $l := list 1 2 3 }}{{ range until 40 }}{{ $l = concat $l $l }}{{ end }}{{ len $l }}",
     "{{ $l := list 1 }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ toYaml $l }}",
+    "{{ $l := list 1 }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ $l }}",
+    "{{ $d := dict }}{{ range until 40 }}{{ $d = dict `a` $d `b` $d }}{{ end }}{{ quote $d }}",
+    "{{ $d := dict }}{{ range until 40 }}{{ $d = dict `a` $d `b` $d }}{{ end }}{{ $d | deepCopy | len }}",
 ]
 
 
@@ -215,3 +218,40 @@ def test_a_chart_cannot_ask_for_more_work_than_there_is(written: str) -> None:
     files = {"c/Chart.yaml": ABOUT.encode(), "c/templates/x.yaml": written.encode()}
     with pytest.raises(ExhaustedError):
         template(files, "c", "web", "prod", [], budget=Budget(steps=50_000))
+
+
+@pytest.mark.parametrize(
+    "wrong", ["hasKey $l `a`", "index $l `a`", "$l.a", "index `a` $l", "dict $l 1", "ternary 1 2 $l"]
+)
+def test_what_is_wrong_with_a_huge_value_is_said_in_few_words(wrong: str) -> None:
+    grown = "{{ $l := list 1 }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}"
+    with pytest.raises(HelmError):
+        made(f"{grown}a: {{{{ {wrong} }}}}\n")
+
+
+def test_a_call_costs_nothing_for_the_values_that_it_passes_on() -> None:
+    """Charts hand all their values to each of their templates: those of argo-cd, 4,000 lines, more than 1,000 times."""
+    values = {"large": [{"a": number} for number in range(5_000)]}
+    calls = (
+        "{{- range until 500 }}{{ include `n` (dict `of` $ `x` .) }}{{ tpl `{{ .Values.none | default 1 }}` $ }}"
+        "{{ end }}"
+    )
+    files = {
+        "c/Chart.yaml": ABOUT,
+        "c/templates/x.yaml": f"{{{{ define `n` }}}}{{{{ hasKey .of `a` }}}}{{{{ end }}}}{calls}",
+    }
+    encoded = {path: text.encode() for path, text in files.items()}
+    template(encoded, "c", "web", "prod", [values], budget=Budget(steps=60_000))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "a: 1\n---\n\n{{- if true }}\nb: 2\n{{- end }}\n",  # what is left is `---b: 2`
+        "a: 1\n--- \nb: 2\n",
+        "---\n---\na: 1\n---\nb: 2\n---",
+        "a: 1\n\n\n---   b: 2\n",
+    ],
+)
+def test_documents_are_parted_where_helm_parts_them(written: str) -> None:
+    assert made(written) == [{"a": 1}, {"b": 2}]

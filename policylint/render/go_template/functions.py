@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 
 from policylint.namedtuple import NamedTuple
 from policylint.render.go_template.parsing import TemplateError
-from policylint.render.go_template.printing import NO_VALUE, UncertainError, formatted, printed, shown
+from policylint.render.go_template.printing import NO_VALUE, UncertainError, formatted, named, printed, shown
 
 _SIGN: Final = 1 << 63
 
@@ -100,7 +100,7 @@ def _checked(name: str, letter: str, value: Any) -> Any:
         return _OF_NOTHING[letter]()
     if _FITS[letter](value):
         return value
-    raise TemplateError(f"{name}: {NO_VALUE if value is MISSING else shown(value)[:40]} is of the wrong type")
+    raise TemplateError(f"{name}: {NO_VALUE if value is MISSING else named(value)} is of the wrong type")
 
 
 _OF_NOTHING: Final[Mapping[str, Callable[[], Any]]] = {"a": lambda: None, "d": dict, "l": list}
@@ -153,20 +153,20 @@ def indexed(value: Any, *steps: Any) -> Any:
     for step in steps:
         if isinstance(value, dict):
             if not isinstance(step, str):
-                raise TemplateError(f"cannot index a mapping with {shown(step)[:40]}")
+                raise TemplateError(f"cannot index a mapping with {named(step)}")
             if step not in value and isinstance(value, Open):
                 raise UncertainError(f"{step} was not seen")
             value = value.get(step)
         elif isinstance(value, (list, str)):
             if type(step) not in (int, Int64):
-                raise TemplateError(f"cannot index a list with {shown(step)[:40]}")
+                raise TemplateError(f"cannot index a list with {named(step)}")
             if not 0 <= step < len(value):
                 raise TemplateError(f"index out of range: {step}")
             if isinstance(value, str):
                 raise UncertainError("a byte of a text")
             value = value[step]
         else:
-            raise TemplateError(f"can't index item of {shown(value)[:40]}")
+            raise TemplateError(f"can't index item of {named(value)}")
     return value
 
 
@@ -187,14 +187,6 @@ def _escaped(*values: Any) -> str:
     return made
 
 
-SHALLOW: Final = frozenset(
-    {
-        "all", "any", "coalesce", "default", "dict", "dig", "empty", "first", "get", "hasKey", "include", "index",
-        "keys", "kindIs", "kindOf", "last", "len", "list", "not", "pluck", "required", "set", "ternary", "tpl", "tuple",
-        "typeIs", "typeOf", "unset", "values",
-    }
-)  # fmt: skip
-"""Functions that look at their arguments alone, and not at what is in these."""
 LAZY: Final = frozenset({"and", "or"})
 """Functions that look at their operands only as far as they need."""
 BUILTIN: Final[Mapping[str, Function | None]] = {

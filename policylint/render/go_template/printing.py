@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from policylint.documents.scalars import resolve_plain
 from policylint.patterns import Pattern
@@ -16,6 +16,7 @@ _INDICATORS = Pattern(r"[#,\[\]{}&*!|>'\"%@`]|---|\.\.\.|[?:-](?:\s|$)")
 """What no plain scalar of YAML begins with."""
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 NO_VALUE = "<no value>"
+_MOST_NAMED: Final = 40
 
 
 class UncertainError(Exception):
@@ -53,6 +54,13 @@ def shown(value: Any) -> str:
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{shown(value[key])}' for key in sorted(value))}]"
     return "<nil>"
+
+
+def named(value: Any) -> str:
+    """Return a value in a few words, for what is said of it: what it holds may be far more than what it is made of."""
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "a mapping"
+    return shown(value)[:_MOST_NAMED]
 
 
 def in_order(values: list[Any]) -> list[Any]:

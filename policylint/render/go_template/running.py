@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from policylint.budget import Budget, length_of, size_of
+from policylint.budget import Budget, size_of
 from policylint.render.go_template import sprig
 from policylint.render.go_template.functions import (
     BUILTIN,
     LAZY,
     MISSING,
-    SHALLOW,
     Function,
     Open,
     WithMethods,
@@ -35,13 +34,22 @@ from policylint.render.go_template.parsing import (
     Variable,
     parsed,
 )
-from policylint.render.go_template.printing import NO_VALUE, UncertainError, in_order, shown
+from policylint.render.go_template.printing import NO_VALUE, UncertainError, in_order, named, shown
 
 __all__ = ["FUNCTIONS", "MAX_LENGTH", "Engine", "Open", "TemplateError", "UncertainError", "filled_in", "of_json"]
 
 MAX_LENGTH: Final = 200_000
 FUNCTIONS: Final[Mapping[str, Function | None]] = {**sprig.FUNCTIONS, **BUILTIN}
 """Go's own and sprig's, by name."""
+_PASSING_ON: Final = frozenset(
+    {
+        *("include", "tpl", "required", "default", "coalesce", "ternary", "empty", "not", "len"),
+        *("dict", "list", "tuple", "set", "unset", "get", "hasKey", "index", "dig", "first", "last"),
+        *("kindOf", "kindIs", "typeOf", "typeIs"),
+    }
+)
+"""Functions that take values as they are, and look at none but the outermost: what they cost does not hang on how much
+there is in them. Most calls of charts are such ones, with all values of the chart."""
 
 
 def filled_in(
@@ -175,6 +183,8 @@ class Engine:
     def _action(self, node: Action, dot: Any, scope: _Scope, printed: list[str]) -> None:
         try:
             value = self._value(node.pipeline, dot, scope)
+            if isinstance(value, (list, dict)) and not node.pipeline.variables:
+                self._budget.spend(size_of(value)[0])
             made = "" if node.pipeline.variables else NO_VALUE if value is MISSING else shown(value)
         except UncertainError:
             if node.pipeline.variables or not self._symbolic:
@@ -215,7 +225,7 @@ class Engine:
             self._budget.spend(abs(value))
             items = [(number, number) for number in range(value)]
         elif value is not None and value is not MISSING:
-            raise TemplateError(f"range can't iterate over {shown(value)[:40]}")
+            raise TemplateError(f"range can't iterate over {named(value)}")
         names, known = node.pipeline.variables, len(scope)
         for key, item in items:
             given = (key, item) if len(names) == 2 else (item,)
@@ -263,10 +273,8 @@ class Engine:
         function = self._functions[first.name]
         if function is None:
             raise UncertainError(f"`{first.name}`")
-        if first.name in SHALLOW:
-            self._budget.spend(sum(map(length_of, arguments)))
-        else:
-            self._budget.spend(sum(size_of(argument)[0] for argument in arguments))
+        passes_on = first.name in _PASSING_ON
+        self._budget.spend(len(arguments) if passes_on else sum(size_of(argument)[0] for argument in arguments))
         return function(first.name, arguments)
 
     def _lazily(self, name: str, operands: Sequence[Any], dot: Any, scope: _Scope, piped: list[Any]) -> Any:
@@ -300,7 +308,7 @@ class Engine:
         if value is None:
             raise TemplateError(f"nil pointer evaluating interface {{}}.{step}")
         if not isinstance(value, dict):
-            raise TemplateError(f"{shown(value)[:40] if value is not MISSING else NO_VALUE} has no field {step}")
+            raise TemplateError(f"{named(value) if value is not MISSING else NO_VALUE} has no field {step}")
         if isinstance(value, WithMethods) and step in value.methods:
             return value.methods[step]
         if step in value:

@@ -228,6 +228,8 @@ def _chunks(size: int, values: list[Any]) -> list[Any]:
 
 
 def _mapping(*given: Any) -> dict[str, Any]:
+    if any(isinstance(name, (list, dict)) for name in given[::2]):
+        raise UncertainError("a key that is no text")
     names = [shown(name) for name in given[::2]]
     values = [*given[1::2], *([""] if len(given) % 2 else [])]
     return dict(zip(names, values, strict=True))

@@ -32,8 +32,9 @@ STEPS: Final = 5_000_000
 KUBERNETES: Final = ("1", "37", "0")
 """The version of Kubernetes that helm takes for the cluster's where it is not told of one."""
 HELM: Final = "v3.22.0"
-_DOCUMENTS: Final = Pattern(r"(?:\A|\n)---\s*")
-"""Where helm takes documents apart, whatever stands behind the dashes (pkg/releaseutil/manifest.go, `sep`)."""
+_DOCUMENTS: Final = Pattern(r"(?:\A|\n)---[ \t\n\f\r]*")
+"""Where helm parts what a template prints (`releaseutil.SplitManifests`): at `---apiVersion: …` as well, which is what
+`{{-` leaves of a line with three dashes above it."""
 _NOTES: Final = "NOTES.txt"
 _SETTING: Final = Pattern(r"([\w-]+(?:\.[\w-]+)*)=([^,{}\[\]\\]*)")
 _INTEGER: Final = Pattern(r"-?(?:0|[1-9][0-9]{0,17})")

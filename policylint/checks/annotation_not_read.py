@@ -38,7 +38,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if holder.key in simulation.refused:
                 continue
             if holder.key not in copied:
-                yield from _of_ingresses(holder)
+                yield from _of_ingresses(holder, simulation)
             for annotation in map(str, holder.annotations) if holder.key not in copied else ():
                 if readers(annotation, kind)[0] and not _is_said_above(simulation, holder, annotation):
                     unread.setdefault((annotation, kind), []).append(holder)
@@ -62,9 +62,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield _for_others(annotation, holders)
 
 
-def _of_ingresses(holder: Resource) -> Iterator[Finding]:
+def _of_ingresses(holder: Resource, simulation: Simulation) -> Iterator[Finding]:
     """Yield the first of the annotations of Ingresses that an object bears."""
     found = [str(name) for name in holder.annotations if str(name).partition("/")[0].endswith(_OF_INGRESSES)]
+    found = [name for name in found if not is_spoken_of(simulation.world, name)]
     if found:
         label = f"annotations of {found[0].partition('/')[0]} are read from Ingresses alone"
         yield _idle(holder, found, "", label, "say it with a filter or a policy of the implementation")
@@ -96,6 +97,8 @@ def _at_ingresses(simulation: Simulation) -> Iterator[Finding]:
         whose = f"{other.name} reads annotations of {other.prefix.rstrip('/')}"
         label = f"{whose}, {own.name} those of {own.prefix.rstrip('/')}"
         fix = f"write what {own.name} calls it ({own.prefix}…), or name a class of {other.name}"
+        if all(is_spoken_of(simulation.world, name) for name in written):
+            continue
         yield _idle(ingress, written, f": {own.name} serves it", label, fix)
     for ingress, name, today, own in former(simulation.world):
         told = own.says_prefix

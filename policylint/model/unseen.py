@@ -53,12 +53,14 @@ class UnseenSource(NamedTuple):
         makes: the kinds that it makes of Gateway API, of networking.k8s.io and of groups that Kubernetes does not have,
             None where that is not known.
         chart: its name, "" where that is not known, or it is none.
+        reads: the annotations and labels of which texts in its values speak: arguments of programs, filters, selectors.
     """
 
     noun: str = "source"
     mentions: tuple[Mention, ...] = ()
     makes: frozenset[Kind] | None = None
     chart: str = ""
+    reads: frozenset[str] = frozenset()
 
     def may_make(self, kind: Kind, complete: Complete) -> bool:
         """Tell whether it may make objects of a kind, whatever its values say of them."""
@@ -345,6 +347,12 @@ class Unseen:
         """Return the names of the charts of which nothing says what they make."""
         makings = (making for place in (self._everywhere, *self._namespaces.values()) for making in place.values())
         return {making.source.chart for making in makings if making.source.chart and making.source.makes is None}
+
+    def reads(self, name: str) -> bool:
+        """Return whether the values of something that is not rendered speak of an annotation or a label: what it starts
+        may read it."""
+        places = (self._everywhere, *self._namespaces.values())
+        return any(name in making.source.reads for making_of in places for making in making_of.values())
 
     def installing(self, chart: str) -> list[str]:
         """Return the namespaces into which something installs a chart that is not rendered, sorted."""

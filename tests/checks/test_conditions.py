@@ -103,6 +103,65 @@ def test_an_annotation_that_something_speaks_of_is_read(tmp_path: Path, beside: 
     assert len(found) == expected
 
 
+ENTRY = "traefik.ingress.kubernetes.io/router.entrypoints"
+FILTER = f"--annotation-filter={ENTRY} in (public)"
+APPLICATION = """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: dns, namespace: argocd}}
+spec:
+  destination: {{namespace: dns, server: https://kubernetes.default.svc}}
+  project: default
+  source: {source}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (f"external-dns: {{extraArgs: ['{FILTER}']}}", 0),
+        (f"external-dns: {{annotationFilter: {ENTRY} notin (public)}}", 0),
+        (f"external-dns: {{monitor: {{selector: {{matchLabels: {{{ENTRY}: public}}}}}}}}", 0),
+        (f"external-dns: {{serviceAnnotations: {{{ENTRY}: public}}}}", 1),
+        (f"external-dns: {{config: '\"{ENTRY}\": public'}}", 1),
+        (f"external-dns: {{extraArgs: ['{FILTER.replace('router', 'other')}']}}", 1),
+    ],
+)
+def test_values_in_files_of_a_chart_that_is_not_rendered_speak_too(tmp_path: Path, values: str, expected: int) -> None:
+    about = "apiVersion: v2\nname: dns\nversion: 1.0.0\ndependencies:\n"
+    about += "- {name: external-dns, version: 1.21.1, repository: 'https://kubernetes-sigs.github.io/external-dns'}\n"
+    (tmp_path / "dns").mkdir()
+    (tmp_path / "dns" / "Chart.yaml").write_text(about)
+    (tmp_path / "dns" / "values.yaml").write_text(values)
+    origin = "repoURL: 'https://example.com/this.git', targetRevision: main"
+    sources = [f"{{{origin}, path: {path}}}" for path in ("dns", "objects")]
+    (tmp_path / "apps").mkdir()
+    applications = [APPLICATION.format(source=source) for source in sources]
+    applications[1] = applications[1].replace("name: dns, namespace: argocd", "name: objects, namespace: argocd")
+    (tmp_path / "apps" / "all.yaml").write_text("\n---\n".join(applications))
+    (tmp_path / "objects").mkdir()
+    objects = [edge(), shop(f"{ENTRY}: public"), service("web", "shop")]
+    (tmp_path / "objects" / "all.yaml").write_text("\n---\n".join(objects))
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP114"]
+    assert len(found) == expected
+
+
+@pytest.mark.parametrize(("filtered", "expected"), [(False, 1), (True, 0)])
+def test_an_annotation_of_another_controller_may_be_for_a_filter(tmp_path: Path, filtered: bool, expected: int) -> None:
+    nginx = manifest("networking.k8s.io/v1", "IngressClass", "nginx", "", "spec: {controller: k8s.io/ingress-nginx}")
+    ingress = manifest(
+        "networking.k8s.io/v1",
+        "Ingress",
+        "web",
+        "shop",
+        "spec: {ingressClassName: nginx, rules: [{host: a.example.com, http: {paths: [{path: /, pathType: Prefix, "
+        "backend: {service: {name: web, port: {number: 80}}}}]}}]}",
+        more=f"annotations: {{{ENTRY}: public}}",
+    )
+    beside = chart("external-dns", f"{{extraArgs: ['{FILTER}']}}" if filtered else "{}")
+    assert len(told(tmp_path, "GWP114", nginx, ingress, service("web", "shop"), beside)) == expected
+
+
 @pytest.mark.parametrize(("controller", "expected"), [(EG, 1), ("istio.io/gateway-controller", 0)])
 def test_annotations_that_a_gateway_hands_on_to_its_service(tmp_path: Path, controller: str, expected: int) -> None:
     """A load balancer reads from Services what it reads from Ingresses."""

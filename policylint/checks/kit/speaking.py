@@ -27,8 +27,11 @@ _DEEPEST = 40
 
 def is_spoken_of(world: World, name: str) -> bool:
     """Tell whether something reads a name that objects bear, whoever else does not: a text holds it that is no key of a
-    mapping (`--annotation-filter=NAME in (…)`, `request.object.metadata.annotations."NAME"`), or a selector does."""
-    return any(_speaks(resource.body, name, 0) for kind in _SPEAKING for resource in world.of_kind(*kind))
+    mapping (`--annotation-filter=NAME in (…)`, `request.object.metadata.annotations."NAME"`), or a selector does. So do
+    the values of charts that are not rendered."""
+    return world.unseen.reads(name) or any(
+        _speaks(resource.body, name, 0) for kind in _SPEAKING for resource in world.of_kind(*kind)
+    )
 
 
 def _speaks(value: Any, name: str, depth: int) -> bool:

@@ -1,4 +1,4 @@
-"""What the values of a chart say about policies and other objects that act on what they name.
+"""What the values of a chart say about policies and other objects that act on what they name, and what they read.
 
 Source: GEP-713 (targetRef, targetRefs); the values of published charts, which name a kind in camel case
 (`securityPolicy:`) or carry whole objects (`extraObjects`, `extraDeploy`).
@@ -21,6 +21,8 @@ OFF: Final[tuple[Any, ...]] = (None, False, "", {}, [])
 _SWITCHES: Final = ("enabled", "create")
 _MOST: Final = 64
 """Mentions of one chart that are kept; of more it is enough that there are some."""
+_NAME: Final = Pattern(r"(?<![\w./:@-])((?:[a-z0-9-]+\.)+[a-z0-9-]+/[A-Za-z0-9][\w.-]*)(?![\w/@:-])(?![\\\"' ]*:)")
+"""A name of annotations and labels in a text, which is no key of a mapping that is written there."""
 
 
 def mentions(values: Any) -> tuple[Mention, ...]:
@@ -31,6 +33,24 @@ def mentions(values: Any) -> tuple[Mention, ...]:
         if len(found) >= _MOST:
             break
     return tuple(found)
+
+
+def names_read(values: Any) -> frozenset[str]:
+    """Return the names of annotations and labels that texts in values hold (`--annotation-filter=NAME in (…)`), and
+    those that selectors ask for."""
+    found: set[str] = set()
+    pending = [values]
+    while pending and len(found) < _MOST:
+        value = pending.pop()
+        if isinstance(value, str):
+            if "/" in value:
+                found.update(_NAME.findall(value))
+        elif isinstance(value, list):
+            pending.extend(item for item in value if isinstance(item, (dict, list, str)))
+        elif isinstance(value, dict):
+            found.update(name for name in mapping(value.get("matchLabels")) if isinstance(name, str))
+            pending.extend(value.values())
+    return frozenset(found)
 
 
 def _mentions(values: Any) -> Iterator[Mention]:

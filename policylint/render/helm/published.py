@@ -12,7 +12,7 @@ from policylint.model.resource import value_at
 from policylint.model.shipped import shipped_data
 from policylint.model.unseen import Kind, UnseenSource
 from policylint.patterns import Pattern
-from policylint.render.helm.mentions import OFF, mentions
+from policylint.render.helm.mentions import OFF, mentions, names_read
 
 ANY_ROUTE: Final = "*Route"
 _NEXT: Final = Pattern(rb"^  [^ ]", re.MULTILINE)
@@ -25,7 +25,8 @@ def source(chart: str, values: Any, *, seen: bool = True) -> UnseenSource:
         chart: its name: the last step of its address; "" where nothing says it.
         seen: whether these are all of its values.
     """
-    return UnseenSource("chart", mentions(values), _made(chart, values) if seen else None, chart)
+    makes = _made(chart, values) if seen else None
+    return UnseenSource("chart", mentions(values), makes, chart, names_read(values))
 
 
 def _made(chart: str, values: Any) -> frozenset[Kind] | None:

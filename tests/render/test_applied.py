@@ -122,6 +122,32 @@ def test_a_tag_is_another_state_than_this(tmp_path: Path) -> None:
     assert noted(tmp_path / "d", "name: refs/tags/v1") == ["other-revision"]
 
 
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        (("main", "staging"), ["other-revision"]),
+        (("master", "release"), ["other-revision"]),
+        (("main", "main"), []),
+        (("dev", "staging"), []),  # which of them this tree is, nothing says
+    ],
+)
+def test_branches_of_one_repository_are_not_all_this_tree(
+    tmp_path: Path, branches: tuple[str, str], expected: list[str]
+) -> None:
+    """Nothing syncs the directory of these Kustomizations: one is applied in each cluster."""
+    files: dict[str, str] = {}
+    for name, branch in zip("ab", branches, strict=True):
+        source = REPOSITORY.replace("name: flux-system,", f"name: {name},")
+        files[f"flux/source-{name}.yaml"] = f"{source}  ref: {{branch: {branch}}}\n"
+        files[f"flux/{name}.yaml"] = kustomization(name, f"./apps/{name}", source=name)
+        files[f"apps/{name}/service.yaml"] = SERVICE
+    found = workspace(tmp_path, files)
+    assert codes(found) == expected
+    assert any(each.rule == "GWP503" and each.confidence == "certain" for each in found.findings()) is not bool(
+        expected
+    )
+
+
 def by_argo(directory: Path, policy: str = POLICY, options: str = "", **files: str) -> list[str]:
     """What an Application deploys of `app/`, with these options of its source."""
     application = (

@@ -22,6 +22,7 @@ Source = tuple[str, str, str]
 _ADDRESS = Pattern(r"^(?:[a-z+]+://)?(?:[^@/]+@)?([^/:]+)(?::\d+(?=/))?[/:]+(.*?)(?:\.git)?/*$")
 _OTHER_NAMES = Pattern(r"refs/(?!heads/)")
 _OTHER_REVISIONS = ("commit", "tag", "semver", "name")
+_MAIN = ("main", "master")
 
 
 class SourceAddress(NamedTuple):
@@ -146,9 +147,20 @@ class FluxSources:
                 if written and (field != "name" or _OTHER_NAMES.match(written)):
                     return f"{field} {written}"
             branch = _branch(source)
-            if self._own is not None and branch and _branch(self._own) and branch != _branch(self._own):
+            own = self._own and _branch(self._own)
+            if own is None and branch and branch not in _MAIN:
+                own = self._main_of(source)
+            if branch and own and branch != own:
                 return f"branch {branch}"
         return ""
+
+    def _main_of(self, source: Manifest) -> str:
+        """Return the main branch of the repository that a source fetches, where another source fetches that: one tree
+        is not all of them."""
+        url = text(source.spec.get("url"))
+        fetched = (*self._seen.values(), *(each for all_ in self._all().values() for each in all_))
+        branches = {_branch(each) for each in fetched if each.kind == source.kind and each.spec.get("url") == url}
+        return next((branch for branch in _MAIN if branch in branches), "")
 
     def _of(self, owner: Manifest) -> Manifest | None:
         """Return the source that a Kustomization names: as it is deployed, or as it is written nearest to it."""

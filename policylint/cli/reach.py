@@ -131,8 +131,8 @@ def _told_apart(clients: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     Raises:
         click.UsageError: one is none of these, or both sorts are named.
     """
+    from policylint.simulation.clients import UNMESHED
     from policylint.spaces.addresses import address_set
-    from policylint.trace.mesh import UNMESHED
 
     inside = tuple(client for client in clients if client == UNMESHED or (client[:1].isalpha() and "/" in client))
     meant = address_set(tuple(client for client in clients if client not in inside))
@@ -150,12 +150,11 @@ def _known(principals: tuple[str, ...], simulations: Sequence[Simulation]) -> No
     Raises:
         click.UsageError: one is not.
     """
-    from policylint.reach import senders
     from policylint.trace import Tracer
 
     tracers = [Tracer(simulation, nearest=False) for simulation in simulations] if principals else []
     for name in principals:
-        if not any(senders(tracer, name) for tracer in tracers):
+        if not any(tracer.simulation.clients.identities(name) for tracer in tracers):
             raise click.UsageError(f"--from: there is no workload {name!r}")
 
 

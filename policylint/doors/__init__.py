@@ -134,7 +134,8 @@ def _opened(simulation: Simulation) -> Simulation:
             state.verdict = "Enforced"
             opened.policies[key] = state
     opened.kept_doors = opened
-    opened.kept_acting = opened.kept_hops = opened.kept_meshes = None  # they may have been asked for without doors
+    # they may have been asked for without doors
+    opened.kept_acting = opened.kept_clients = opened.kept_hops = opened.kept_meshes = None
     return opened
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from policylint.model import Resource, ResourceKey
 from policylint.policy.authorizing import PRINCIPAL
-from policylint.reach import Stated, WayIn, entries_at_pods, identities, ways_in
+from policylint.reach import Stated, WayIn, entries_at_pods, ways_in
 from policylint.spaces.predicates import Predicate
 from policylint.trace import Tracer
 
@@ -41,7 +41,7 @@ class MeshEntry:
         """
         if target is None or not self._tracer.admissions.any:
             return "allowed", ""
-        clients = tuple(wanted) if source is None else tuple(identities(self._tracer, source))
+        clients = tuple(wanted) if source is None else tuple(self._tracer.simulation.clients.shown_by(source))
         place = (target.key, port, clients)
         if place not in self._found:
             self._found[place] = self._judged(target, port, clients)

@@ -40,12 +40,14 @@ class Client(NamedTuple):
         namespace: of it; "" for what is outside of the mesh, None where it is not known.
         account: its identity in the mesh, `shop/web`, where it is called by that; "" for what has none.
         original: whether it sends the request in the first place, and does not pass it on.
+        callers: the workloads that it may be, as far as they were seen: one, or those of its account or namespace.
     """
 
     workload: Resource | None = None
     namespace: str | None = None
     account: str | None = None
     original: bool = False
+    callers: tuple[Resource, ...] = ()
 
 
 class RequestQuestion(NamedTuple):

@@ -12,9 +12,7 @@ from policylint.reach.inside import (
     IDENTIFIED,
     entries_at_pods,
     entries_inside,
-    identities,
     leading_to,
-    senders,
     with_routes,
 )
 from policylint.reach.purposes import asked
@@ -36,7 +34,6 @@ __all__ = [
     "entries_at_pods",
     "entries_inside",
     "entries_of_routes",
-    "identities",
     "in_words",
     "is_for_anybody",
     "is_grpc",
@@ -44,7 +41,6 @@ __all__ = [
     "is_possible",
     "leading_to",
     "request_in",
-    "senders",
     "stated",
     "ways_in",
     "ways_inside",

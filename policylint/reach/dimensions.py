@@ -13,13 +13,13 @@ from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, SITE
 from policylint.reach.entries import EntryPoint
+from policylint.simulation.clients import UNMESHED
 from policylint.spaces.addresses import V6
 from policylint.spaces.boxes import Box
 from policylint.spaces.dimension import Dimension, addresses, pairs, paths, values
 from policylint.spaces.predicates import Predicate, matching
 from policylint.spaces.samples import sample
 from policylint.trace import Request
-from policylint.trace.mesh import UNMESHED
 from policylint.trace.precedence import RuleCandidate
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
-from policylint.model.spelling import find, same_kind, spelling
+from policylint.policy.authorizing import Client
 from policylint.reach.entries import EntryPoint
 from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
-from policylint.topology.workloads import container_port, is_workload, pod_spec, service_account, services_selecting
+from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
 from policylint.trace import Trace, Tracer
-from policylint.trace.mesh import UNMESHED, consumers, routed_otherwise, server_names
+from policylint.trace.mesh import MetBy, consumers, met_by, routed_otherwise, server_names
 
 IDENTIFIED = Predicate("Pair", "*/*")
 """Every client with an identity of the mesh."""
+_NO_ROUTES: tuple[tuple[ResourceKey, ...], ...] = ((),)
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
 
 
@@ -73,17 +74,59 @@ def _scheme(port: Mapping[str, object]) -> str:
 
 
 def of_consumers(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> int:
-    """Return the clients that come in by an entry: those of its namespace, or of none that has an entry of its own."""
-    masks = [dimension.masks[clients_of(name)] for name in consumers(tracer, entry.gateway, entry.port)]
+    """Return the clients that come in by an entry: those of its namespace, or of none that has an entry of its own.
+
+    Who meets the routes of the Service's namespace although its own one has others comes in with all others.
+    """
+    masks = {name: dimension.masks[clients_of(name)] for name in consumers(tracer, entry.gateway, entry.port)}
+    produced = met_by(tracer, entry.gateway, Client(), entry.port, entry.scheme).routes
+    others = sum(
+        dimension.masks[account] & masks[home]
+        for account, met in _accounts(tracer, entry).items()
+        if (home := account.value.partition("/")[0]) in masks and met.routes == produced and account in dimension.masks
+    )
     if entry.consumer:
-        return dimension.masks[clients_of(entry.consumer)]
-    return dimension.all & ~sum(masks)
+        return masks[entry.consumer] & ~others
+    return dimension.all & ~sum(masks.values()) | others
 
 
 def told_apart(tracer: Tracer, entry: EntryPoint) -> set[Predicate]:
     """Return by what the clients of an entry are told apart before anybody asks who they are."""
-    homes = (entry.consumer, *consumers(tracer, entry.gateway, entry.port)) if entry.inside else ()
-    return {IDENTIFIED, *map(clients_of, filter(None, homes))} if entry.inside else set()
+    if not entry.inside:
+        return set()
+    homes = (entry.consumer, *consumers(tracer, entry.gateway, entry.port))
+    accounts = _accounts(tracer, entry)
+    meshed = {each for each in accounts if tracer.sender(f"ServiceAccount/{each.value}").account}
+    return {IDENTIFIED, *map(clients_of, filter(None, homes)), *meshed}
+
+
+def parts(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> Iterator[tuple[int, bool]]:
+    """Yield the clients of an entry by what their requests meet before they come to the Service, and whether they meet
+    its routes: first those without an identity, last those of whom no workload was seen."""
+    found: dict[MetBy, int] = {}
+    for account, met in _accounts(tracer, entry).items():
+        found[met] = found.get(met, 0) | dimension.masks.get(account, 0)
+    yield 1, False
+    yield from ((mask, met.routes != _NO_ROUTES) for met, mask in found.items() if mask)
+    yield dimension.all & ~(sum(found.values()) | 1), True
+
+
+def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
+    """Return the accounts of workloads whose requests do not meet at an entry what those of unseen clients would."""
+    place = entry.gateway, entry.port, entry.scheme
+    if place not in tracer.met_inside:
+        found: dict[Predicate, MetBy] = {}
+        world, service, clients = tracer.simulation.world, entry.gateway, tracer.simulation.clients
+        routed = service in tracer.in_mesh or routed_otherwise(world, service, "") is not None
+        routed = routed or tracer.admissions.has_front(service) or len(tracer.simulation.meshes.all) > 1
+        for account in clients.by_account if routed else ():
+            client = tracer.sender(f"ServiceAccount/{account}")
+            usual = met_by(tracer, service, Client(None, account.partition("/")[0]), entry.port, entry.scheme)
+            met = met_by(tracer, service, client, entry.port, entry.scheme)
+            if met != usual:
+                found[Predicate("Pair", account)] = met
+        tracer.met_inside[place] = found
+    return tracer.met_inside[place]
 
 
 def clients_of(namespace: str) -> Predicate:
@@ -93,31 +136,6 @@ def clients_of(namespace: str) -> Predicate:
 def doubt(trace: Trace) -> str:
     """Return on what it depends whether a request through the mesh is let in; "" where it certainly is, or is not."""
     return next((each.decision.why for each in trace.admissions if each.decision.answer == "depends"), "")
-
-
-def senders(tracer: Tracer, name: str) -> list[str] | None:
-    """Return the identities that a client of some name has or may have, "" for none; None where there is no such one.
-
-    Args:
-        name: a ServiceAccount, a namespace, a workload, or UNMESHED.
-    """
-    parsed = spelling(name)
-    if name == UNMESHED:
-        return [""]
-    if parsed.kind and same_kind(parsed.kind, "ServiceAccount") and parsed.namespace:
-        return [f"{parsed.namespace}/{parsed.name}"]
-    if parsed.kind and same_kind(parsed.kind, "Namespace"):
-        return [f"{parsed.name}/*"]
-    world = tracer.simulation.world
-    workloads = [world.resources[key] for key in find(name, world.resources) if is_workload(key.group, key.kind)]
-    return list(dict.fromkeys(each for workload in workloads for each in identities(tracer, workload))) or None
-
-
-def identities(tracer: Tracer, workload: Resource) -> list[str]:
-    """Return the identity of the pods of a workload, "" for none; both where either may be."""
-    account = service_account(workload)
-    proxied = tracer.simulation.meshes.proxied(workload)
-    return [*([f"{workload.key.namespace}/{account}"] if proxied is not False else []), *([] if proxied else [""])]
 
 
 def leading_to(tracer: Tracer, objects: Collection[ResourceKey]) -> set[ResourceKey]:

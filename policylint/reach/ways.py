@@ -24,9 +24,9 @@ from policylint.reach.dimensions import (
     request_in,
 )
 from policylint.reach.entries import EntryPoint, entries
-from policylint.reach.inside import doubt, entries_inside, of_consumers, told_apart
+from policylint.reach.inside import doubt, entries_inside, of_consumers, parts, told_apart
 from policylint.simulation import Simulation
-from policylint.spaces.boxes import Box, meetings, merged, regions, widened
+from policylint.spaces.boxes import Box, intersect, meetings, merged, regions, widened
 from policylint.spaces.dimension import Dimension, most_pairs
 from policylint.spaces.predicates import Predicate
 from policylint.spaces.words import EVERY_REQUEST, described
@@ -316,9 +316,12 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             number = next(number for number, dimension in enumerate(dimensions) if dimension.name == PRINCIPAL)
             own = of_consumers(tracer, entry, dimensions[number])
             universe = (*universe[:number], own, *universe[number + 1 :])
-            strangers = (*universe[:number], 1, *universe[number + 1 :])  # no route of the mesh is for them
-            straight = [] if candidates else [universe]
-            boxes, takers = [strangers, *boxes, *straight], [None, *takers, *([None] * len(straight))]
+            taken, boxes, takers = list(zip(boxes, takers, strict=True)), [], []
+            for clients, routed in parts(tracer, entry, dimensions[number]):
+                part = (*universe[:number], clients & own, *universe[number + 1 :])
+                met = taken if routed and candidates else [(part, None)]
+                boxes += (intersect(box, part) for box, _ in met)
+                takers += (taker for _, taker in met)
         steps = min(_MOST_STEPS, _STEPS_FOR_A_RULE * (len(boxes) + _FREE_RULES))
         found = None if spent else regions(boxes, universe, steps)
         if found is None:

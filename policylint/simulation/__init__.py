@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from policylint.network.state import Network
     from policylint.policy.target_conditions import TargetCondition
     from policylint.simulation.acting import ActingIndex
+    from policylint.simulation.clients import KnownClients
     from policylint.simulation.meshes import Meshes
 
 
@@ -68,6 +69,7 @@ class Simulation:
         "cut",
         "groups",
         "kept_acting",
+        "kept_clients",
         "kept_doors",
         "kept_hops",
         "kept_hub",
@@ -112,6 +114,7 @@ class Simulation:
             self.routes = sorted([*topology.routes, *uncreated], key=lambda state: state.route.key)
         self.refused = {each.resource.key: each for each in broken if _is_named(each, catalog)}
         self.kept_acting: ActingIndex | None = None
+        self.kept_clients: KnownClients | None = None
         self.kept_doors: Simulation | None = None
         self.kept_hops: Hops | None = None
         self.kept_network_policies: tuple[PolicySpec, ...] | None = None
@@ -146,6 +149,15 @@ class Simulation:
 
             self.kept_acting = ActingIndex(self)
         return self.kept_acting
+
+    @property
+    def clients(self) -> KnownClients:
+        """Who calls from inside, by name; computed on first use."""
+        if self.kept_clients is None:
+            from policylint.simulation.clients import KnownClients
+
+            self.kept_clients = KnownClients(self.world, self.meshes)
+        return self.kept_clients
 
     @property
     def hops(self) -> Hops:

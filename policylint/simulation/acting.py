@@ -18,7 +18,7 @@ from policylint.implementations import implementation
 from policylint.implementations.generic.inside import asked_inside
 from policylint.model import Node, Resource, ResourceKey
 from policylint.model.kinds import SERVER
-from policylint.policy.authorizing import Checkpoint
+from policylint.policy.authorizing import Checkpoint, Client
 from policylint.policy.effective import ContextPaths
 from policylint.policy.level import level
 from policylint.policy.paths import Path
@@ -52,7 +52,7 @@ class ActingIndex:
         self._passing: dict[Node, dict[Node, list[tuple[int, Path]]]] = {}
         self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
         self._workloads: dict[ResourceKey, list[Resource]] = {}
-        self._beyond: dict[tuple[ResourceKey, ResourceKey | None, ResourceKey | None], tuple[Node, ...]] = {}
+        self._beyond: dict[tuple[ResourceKey, ResourceKey | None, ResourceKey | None, bool], tuple[Node, ...]] = {}
         self.groups = self._taken()
         for number, group in enumerate(self.groups):
             for node in dict.fromkeys(group.contexts.ends()):
@@ -118,24 +118,41 @@ class ActingIndex:
         met = chain.from_iterable(passing[node] for node in nodes & passing.keys())
         return [number for number, common in met if nodes.issuperset(common)]
 
+    def beyond_for(self, client: Client, asked_for: ResourceKey | None, key: ResourceKey) -> tuple[Node, ...]:
+        """Return what a request of a client passes beside a Service (`beyond`), whichever of its workloads sends it."""
+        if client.account == "":
+            return self.beyond(key, None, asked_for, by_front=False)
+        ways = {self.beyond(key, caller, asked_for) for caller in client.callers}
+        return ways.pop() if len(ways) == 1 else self.beyond(key, None, asked_for)
+
+    def fronts_for(self, key: ResourceKey, client: Client) -> list[Checkpoint]:
+        """Return the waypoints that requests of a client pass, whichever of its workloads sends them."""
+        if client.account == "":  # strangers go past waypoints
+            return []
+        ways = [self.fronts(key, caller) for caller in client.callers]
+        return ways[0] if ways and all(way == ways[0] for way in ways) else self.fronts(key, None)
+
     def beyond(
-        self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None
+        self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None, *, by_front: bool = True
     ) -> tuple[Node, ...]:
         """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them.
 
         Args:
             caller: the Gateway or the workload that sends it on; None where that is not known.
             asked_for: the Service that a client of the mesh calls, where routes lead from it to this one.
+            by_front: whether it passes waypoints, as far as its sender does.
         """
         if not self._meshes.all:
             return ()
-        place = key, None if caller is None else caller.key, asked_for
+        place = key, None if caller is None else caller.key, asked_for, by_front
         if place not in self._beyond:
-            self._beyond[place] = tuple(dict.fromkeys(self._passed(key, caller, asked_for)))
+            fronts = self.fronts(asked_for or key, caller) if by_front else ()
+            nodes = [front.path[0] for front in fronts]
+            self._beyond[place] = tuple(dict.fromkeys([*nodes, *self._at_pods(key)]))
         return self._beyond[place]
 
-    def _passed(self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None) -> list[Node]:
-        nodes = [front.path[0] for front in self.fronts(asked_for or key, caller)]
+    def _at_pods(self, key: ResourceKey) -> list[Node]:
+        nodes: list[Node] = []
         for workload in self.workloads(key):
             nodes.append(whole(workload.key))
             for server in servers_selecting(self._world, workload):

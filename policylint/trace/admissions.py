@@ -21,7 +21,7 @@ from policylint.policy.authorizing import (
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.workloads import WORKLOADS, container_port, service_account
+from policylint.topology.workloads import container_port
 from policylint.trace.precedence import doubt, ordered, rule_candidates
 from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
@@ -55,15 +55,21 @@ class Admissions:
         """Whether any proxy of a mesh is asked at all."""
         return bool(self._asked)
 
-    def routing(self, service: ResourceKey, caller: Resource | None, port: int | None, *, stream: bool) -> Routing:
-        """Return which routes of a Service the requests of a workload meet: all where nothing else is known."""
-        resource = self._simulation.world.get(service)
-        if resource is None:
-            return "all"
+    def routing(self, service: ResourceKey, client: Client, port: int | None, *, stream: bool) -> set[Routing]:
+        """Return which routes of a Service the requests of a client meet: all where nothing else is known.
+
+        It is several where that hangs on which of the workloads that it may be sends them.
+        """
+        if client.account == "":
+            return {"none"}
         world = self._simulation.world
-        meshes = self._simulation.meshes.routing
-        answers = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in meshes)
-        return next((answer for answer in answers if answer is not None), "all")
+        resource, meshes = world.get(service), self._simulation.meshes.routing
+        found = set[Routing]()
+        for caller in client.callers or (None,):
+            told = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in meshes if resource)
+            outside = caller is not None and self._simulation.meshes.proxied(caller) is False
+            found.add("none" if outside else next((answer for answer in told if answer is not None), "all"))
+        return found
 
     def applied(
         self,
@@ -144,7 +150,7 @@ class Admissions:
         """Return what a client's own proxy and the waypoint of what it calls answer, and who sends the request on."""
         world, caller = self._simulation.world, client.workload
         resource, found = world.get(asked_for), list[PlacedDecision]()
-        if resource is None or client.account == "":  # strangers go past waypoints
+        if resource is None or client.account == "":
             return [], (client,)
         if caller is not None and asked_for[:2] == ("", "Service"):
             own = (behaviour.blocked(resource, caller, call.port, world) for behaviour, _ in self._asked)
@@ -152,37 +158,21 @@ class Admissions:
             if any(each.decision.answer != "allowed" for each in found):
                 return found, (client,)
         senders: Senders = (client,)
-        for front in self._fronts(asked_for, client):
+        for front in self._acting.fronts_for(asked_for, client):
             found += self._ask(call, front)
             senders = _past(front, senders)
         return found, senders
 
     def let_out(self, host: str, client: Client, port: int | None) -> Decision | None:
         """Return what a client's own proxy does with requests for a host that is no Service; None where it has none."""
-        world, caller = self._simulation.world, client.workload
-        own = (
-            (behaviour.let_out(host, caller, port, world) for behaviour, _ in self._asked) if caller is not None else ()
-        )
-        return next((each for each in own if each is not None), None)
-
-    def _fronts(self, asked_for: ResourceKey, client: Client) -> list[Checkpoint]:
-        """Return the waypoints that a client passes; one that is called by its account is whichever workload has it,
-        where all of them pass the same."""
-        callers = [client.workload] if client.workload is not None else self._of_account(client.account)
-        ways = [self._acting.fronts(asked_for, caller) for caller in callers]
-        if ways and all(way == ways[0] for way in ways):
-            return ways[0]
-        return self._acting.fronts(asked_for, None)
-
-    def _of_account(self, account: str | None) -> list[Resource]:
-        """Return the workloads that have an identity, `shop/web`."""
-        namespace, _, name = (account or "").partition("/")
-        workloads = (
-            workload
-            for kind in WORKLOADS
-            for workload in (self._simulation.world.in_namespace(*kind, namespace) if name else ())
-        )
-        return [workload for workload in workloads if service_account(workload) == name]
+        world, told = self._simulation.world, list[Decision | None]()
+        for caller in client.callers:
+            own = (behaviour.let_out(host, caller, port, world) for behaviour, _ in self._asked)
+            told.append(next((each for each in own if each is not None), None))
+        decision = next((each for each in told if each is not None and each.answer == "denied"), next(iter(told), None))
+        if decision is None or all(each is not None and each.answer == decision.answer for each in told):
+            return decision
+        return decision.if_so("which of the workloads that it may be sends it")
 
     def _has_routes(self, service: ResourceKey) -> bool:
         """Tell whether a Service has routes of its own namespace for the requests of the mesh."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from policylint.model import Resource, ResourceKey, World, text, texts
+from policylint.model import Node, Resource, ResourceKey, World, text, texts
 from policylint.model.hosts import is_exported, names_service
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
-from policylint.policy.authorizing import Client, Routing
+from policylint.namedtuple import NamedTuple
+from policylint.policy.authorizing import Client
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
@@ -26,11 +27,11 @@ from policylint.trace.request import PORTS, Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
 if TYPE_CHECKING:
+    from policylint.simulation import Simulation
     from policylint.trace.tracing import Tracer
 
-UNMESHED = "unmeshed"
-"""A client that is not in the mesh: nobody there knows who it is."""
 _WORKLOADS = tuple(kind for _, kind in WORKLOADS)
+_SERVICES = ("Service", "ServiceImport")
 _STREAMS = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
 """The kind of the routes of connections, by the scheme of a request."""
 
@@ -52,17 +53,20 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
                 raise
             return outside or start._replace(outcome=told or Outcome())
         return start._replace(outcome=told)
-    meets = _routing(tracer, service, request)
-    applies = service.namespace if meets == "producers" else _namespace(tracer.simulation.world, request.client)
-    other = None if meets == "none" else routed_otherwise(tracer.simulation.world, service, applies)
-    if other is not None:
-        reason = f"{other.key} routes requests for {service}, and VirtualServices are not evaluated"
+    met = met_by(tracer, service, tracer.sender(request.client), request.port, request.scheme)
+    if met.virtual is not None:
+        reason = f"{met.virtual} routes requests for {service}, and VirtualServices are not evaluated"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
     resource = tracer.simulation.world.get(service)
     if resource is not None and lacks_port(resource, request.port):
         lacks = "ports" if request.port is None else f"port {request.port}"
         return start._replace(outcome=Outcome(refused=True, reason=f"{service} has no {lacks}"))
-    chosen, is_consumer = _chosen(tracer, service, request)
+    if len(met.routes) > 1:
+        reason = f"which routes of {service} count hangs on which workload of {request.client} sends it"
+        return start._replace(outcome=Outcome(unknown=True, reason=reason))
+    attached = {state.route.key: state for state in _routes(tracer, service, request.port)}
+    chosen = [attached[key] for key in met.routes[0]]
+    is_consumer = any(state.route.key.namespace != service.namespace for state in chosen)
     candidates = None if request.scheme in _STREAMS else _candidates(chosen, request)
     if candidates is None:
         return _connected(tracer, start, service, chosen)
@@ -113,15 +117,7 @@ def _let_out(tracer: Tracer, request: Request) -> Outcome | None:
 
 def service_of(tracer: Tracer, request: Request) -> ResourceKey:
     """Return the Service that a request of the mesh is for; a RequestError says that there is none of this name."""
-    return _object(tracer, request.service, ("Service", "ServiceImport"))
-
-
-def _routing(tracer: Tracer, service: ResourceKey, request: Request) -> Routing:
-    """Return which routes of a Service the requests of a client meet; who is not in the mesh meets none."""
-    if request.client == UNMESHED:
-        return "none"
-    caller = tracer.sender(request.client).workload
-    return tracer.admissions.routing(service, caller, request.port, stream=request.scheme in _STREAMS)
+    return _object(tracer, request.service, _SERVICES)
 
 
 def routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
@@ -146,7 +142,9 @@ def contenders(tracer: Tracer, request: Request) -> list[RuleCandidate]:
     """Return every match that might take a request for a Service from the same namespace, by precedence."""
     if request.scheme in _STREAMS:
         return []
-    chosen, _ = _chosen(tracer, service_of(tracer, request), request)
+    service, home = service_of(tracer, request), _namespace(tracer.simulation.world, request.client)
+    (meets,) = tracer.admissions.routing(service, Client(), request.port, stream=False)
+    chosen = _chosen(tracer, service, request.port, home, meets)
     candidates = _candidates(chosen, request) or ()
     return sorted((each for each in candidates if each.match.grpc == request.grpc), key=lambda each: each.order)
 
@@ -163,15 +161,44 @@ def server_names(tracer: Tracer, service: ResourceKey, port: int | None) -> list
     return sorted({name for state in routes for name in state.hostnames if name})
 
 
-def _chosen(tracer: Tracer, service: ResourceKey, request: Request) -> tuple[list[RouteState], bool]:
-    """Return the routes that count for a client, and whether they are its own."""
-    meets = _routing(tracer, service, request)
-    if meets == "none":
-        return [], False
-    home = _namespace(tracer.simulation.world, request.client) if meets == "all" else service.namespace
-    attached = _routes(tracer, service, request.port)
-    own = [state for state in attached if state.route.key.namespace == home != service.namespace]
-    return own or [state for state in attached if state.route.key.namespace == service.namespace], bool(own)
+class MetBy(NamedTuple):
+    """What the requests of a client meet before they come to a Service.
+
+    Args:
+        routes: those that count; of several alternatives it hangs on which of its workloads sends them.
+        virtual: the VirtualService that routes them, which is not evaluated.
+        fronts: the waypoints that they pass, each with why they may go past it.
+        outside: the meshes that know nothing of the client, where others may.
+    """
+
+    routes: tuple[tuple[ResourceKey, ...], ...]
+    virtual: ResourceKey | None = None
+    fronts: tuple[tuple[Node, str], ...] = ()
+    outside: tuple[str, ...] = ()
+
+
+def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | None, scheme: str) -> MetBy:
+    """Return what the requests of a client to a Service, or to pods, meet before they come there."""
+    world, meets = tracer.simulation.world, ["none"]
+    if service.kind in _SERVICES:
+        meets = sorted(tracer.admissions.routing(service, client, port, stream=scheme in _STREAMS))
+    homes = [service.namespace if each == "producers" else client.namespace or "" for each in meets if each != "none"]
+    virtual = next(filter(None, (routed_otherwise(world, service, applies) for applies in homes)), None)
+    listed = (_chosen(tracer, service, port, client.namespace, each) for each in meets)
+    chosen = dict.fromkeys(tuple(state.route.key for state in each) for each in listed)
+    fronts = ((front.path[0], front.doubt) for front in tracer.simulation.acting.fronts_for(service, client))
+    outside = tracer.simulation.clients.outside(client)
+    return MetBy(tuple(chosen), None if virtual is None else virtual.key, tuple(fronts), outside)
+
+
+def _chosen(
+    tracer: Tracer, service: ResourceKey, port: int | None, home: str | None, meets: str
+) -> tuple[RouteState, ...]:
+    """Return the routes that count for a client of a namespace: its own, or else those of the Service's."""
+    attached = _routes(tracer, service, port) if meets != "none" else ()
+    of_client = home if meets == "all" else service.namespace
+    own = tuple(state for state in attached if state.route.key.namespace == of_client != service.namespace)
+    return own or tuple(state for state in attached if state.route.key.namespace == service.namespace)
 
 
 def _connected(tracer: Tracer, start: Trace, service: ResourceKey, chosen: Sequence[RouteState]) -> Trace:
@@ -245,26 +272,21 @@ def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:
     raise RequestError(ambiguous(name, spelling(name).kind or kinds[0], matching, known))
 
 
-def client(world: World, name: str) -> Client:
+def client(simulation: Simulation, name: str) -> Client:
     """Return who a client is: a workload, all that run as a ServiceAccount, a namespace, or UNMESHED."""
-    if not name:
-        return Client(original=True)
-    if name == UNMESHED:
-        return Client(None, "", "", original=True)
+    world, found = simulation.world, simulation.clients.named(name)
+    if found is not None and (not found.callers or found.namespace is not None):
+        return found
     parsed = spelling(name)
-    if parsed.kind and same_kind(parsed.kind, "ServiceAccount") and parsed.namespace:
-        return Client(None, parsed.namespace, f"{parsed.namespace}/{parsed.name}", original=True)
-    found = find(name, world.resources)
-    matching = [key for key in found if key.kind in _WORKLOADS]
-    if parsed.kind and not found and not any(same_kind(parsed.kind, kind) for kind in (*_WORKLOADS, "Namespace")):
+    is_workload = any(same_kind(parsed.kind, kind) for kind in _WORKLOADS)
+    if parsed.kind and not is_workload and not find(name, world.resources):
         raise RequestError(f"--from takes Kind/namespace/workload, and {parsed.kind} is no kind of workload")
-    resource = world.get(matching[0]) if len(matching) == 1 else None
-    return Client(resource, _namespace(world, name) or None, original=True)
+    return Client(None, _namespace(world, name) or None, original=True)
 
 
 def _namespace(world: World, client: str) -> str:
     """Return the namespace of a client; the workload itself need not be among the manifests."""
-    if client in ("", UNMESHED):
+    if client == "":
         return ""
     parsed = spelling(client)
     if parsed.kind and same_kind(parsed.kind, "Namespace"):

@@ -7,7 +7,6 @@ from functools import partial
 from policylint.digits import whole_number
 from policylint.doors import PUBLISHED
 from policylint.model import Resource
-from policylint.model.spelling import find
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
@@ -75,7 +74,7 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
     from policylint.network.hops import Way
 
     request = start.request
-    sources = _clients(simulation.hops, request.client) if simulation.world.once(has_policies) else []
+    sources = _clients(simulation, request.client) if simulation.world.once(has_policies) else []
     port = request.port or PORTS.get(request.scheme)
     if len(sources) != 1 or port is None:
         return None
@@ -296,20 +295,20 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
     hops = simulation.hops
     request = trace.request
     if request.client or trace.gateway is None:
-        sources = _clients(hops, request.client)
+        sources = _clients(simulation, request.client)
         if not sources and request.pod:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
         if not sources and not request.client.startswith("ServiceAccount/"):
             return None
-        seen = simulation.world.get(sources[0].key) if sources else None
+        client = simulation.clients.named(request.client) or Client()
         relayed = trace.route is not None and simulation.meshes.relayed
-        if relayed or simulation.acting.fronts(share.key, seen):
+        if relayed or simulation.acting.fronts_for(share.key, client):
             return joined([])  # how proxies of the nodes, and waypoints, send requests on is not followed
         if not sources:
             return hops.from_unseen(request.client, share.key, share.port)
         if request.pod and share.key.kind != "Service":
             over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
-            return joined(_to_pod(hops, sources[0], share, over))
+            return _united([joined(_to_pod(hops, source, share, over)) for source in sources])
         return _united([joined(hops.to_backend(source, share.key, share.port)) for source in sources])
     if trace.gateway.kind in PUBLISHED:
         return hops.from_outside(share.key, share.port)
@@ -325,12 +324,9 @@ def _to_pod(hops: Hops, source: Endpoint, share: Share, protocol: str) -> list[H
     return [hops.to_pod(hops.number(source), target, protocol, share.port)]
 
 
-def _clients(hops: Hops, name: str) -> list[Endpoint]:
-    """Return the ends that a client's name means: a workload that was seen, or those that have an account."""
-    ends = [end for end in hops.network.universe.endpoints if end.role == "workload"]
-    kind, _, account = name.partition("/")
-    if kind == "ServiceAccount":
-        return [end for end in ends if f"{end.namespace}/{end.account}" == account]
-    by_key = {end.key: end for end in ends}
-    matching = find(name, by_key) if name else []
-    return [by_key[matching[0]]] if len(matching) == 1 else []
+def _clients(simulation: Simulation, name: str) -> list[Endpoint]:
+    """Return the ends that a client's name means: the workloads that it may be, as far as they were seen."""
+    client = simulation.clients.named(name)
+    callers = set() if client is None else {each.key for each in client.callers}
+    ends = simulation.hops.network.universe.endpoints if callers else ()
+    return [end for end in ends if end.role == "workload" and end.key in callers]

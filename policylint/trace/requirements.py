@@ -140,7 +140,7 @@ class Requirements:
 
     def _keeps_strangers_out(self, trace: Trace) -> bool:
         """Tell whether the same request is turned away from who is in no mesh."""
-        from policylint.trace.mesh import UNMESHED
+        from policylint.simulation.clients import UNMESHED
 
         request = trace.request
         if not request.client or request.client == UNMESHED:

@@ -25,6 +25,7 @@ from policylint.simulation import Simulation
 from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.ranking import Ranking, narrowing, ranking, sharing, stops
 from policylint.simulation.serving import assumed, attached, closed_listeners, not_served
+from policylint.spaces.predicates import Predicate
 from policylint.topology import Candidate, GatewayState, ListenerState, ParentState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.hostnames import EVERY, specificity, without_port
@@ -80,6 +81,7 @@ class Tracer:
         authorizes: whether any policy or proxy may ask who sends a request.
         named: by kinds, the objects that requests through the mesh may name, as they are spelled in full.
         in_mesh: the routes of clients in the mesh, by the Service that is their parent.
+        met_inside: by entry, what the requests of accounts meet there, for `reach`.
     """
 
     def __init__(self, simulation: Simulation, *, nearest: bool = True, doors: bool = True) -> None:
@@ -97,6 +99,7 @@ class Tracer:
         self.out_of_sight = OutOfSight(self.topology)
         self.named: dict[tuple[str, ...], dict[str, ResourceKey]] = {}
         self.in_mesh: dict[ResourceKey, list[tuple[ParentState, RouteState]]] = defaultdict(list)
+        self.met_inside: dict[object, Mapping[Predicate, mesh.MetBy]] = {}
         self._attached: dict[Node, list[tuple[RouteState, Candidate]]] = defaultdict(list)
         self._of_kinds: dict[tuple[Node, tuple[str, ...]], list[tuple[RouteState, Candidate]]] = {}
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
@@ -649,14 +652,16 @@ class Tracer:
         if name not in self._senders:
             if len(self._senders) >= _MOST_SERVED:
                 self._senders.clear()
-            self._senders[name] = mesh.client(self.simulation.world, name)
+            self._senders[name] = mesh.client(self.simulation, name)
         return self._senders[name]
 
     def beyond(self, start: Trace) -> Callable[[ResourceKey], tuple[Node, ...]]:
         """Return what says which nodes a request passes beside a backend, by who sends it there."""
         gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
-        caller = self.client(start).workload if gateway is None else gateway.gateway
-        return partial(self.simulation.acting.beyond, caller=caller, asked_for=self.asked_for(start))
+        acting, asked_for = self.simulation.acting, self.asked_for(start)
+        if gateway is not None:
+            return partial(acting.beyond, caller=gateway.gateway, asked_for=asked_for)
+        return partial(acting.beyond_for, self.client(start), asked_for)
 
     def asked_for(self, start: Trace) -> ResourceKey | None:
         """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from policylint.policy.authorizing import PRINCIPAL
-from policylint.reach import end_in_words, entries_inside, senders, ways_inside
+from policylint.reach import end_in_words, entries_inside, ways_inside
 from policylint.report.kit.display import Paint
 from policylint.report.reach import Question, find, write
 from policylint.simulation import Simulation, simulate
+from policylint.simulation.clients import UNMESHED
 from policylint.spaces.dimension import pairs
 from policylint.spaces.predicates import Predicate
 from policylint.trace import Tracer, request
-from policylint.trace.mesh import UNMESHED
 from tests import worlds
 from tests.reach.test_agreement import disagreements
 from tests.trace.test_admissions import (
@@ -161,7 +161,7 @@ def asked(simulation: Simulation, client: str, **more: Any) -> str:
 def said(simulation: Simulation, client: str = "") -> list[str]:
     """What `reach --to Service/shop/web` says of a client, or of all."""
     tracer = Tracer(simulation)
-    ways = ways_inside(tracer, None, senders(tracer, client) if client else None)
+    ways = ways_inside(tracer, None, tracer.simulation.clients.identities(client) if client else None)
     return [f"{way.requests} -> {(way.doubt and 'depends') or end(way.trace)}" for way in ways]
 
 

@@ -16,7 +16,7 @@ from policylint.model.kinds import INGRESS, VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
 from policylint.network.universe import is_unplaced
-from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods
+from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, with_routes
 from policylint.reach.inside import called_inside, entries_of
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
@@ -270,8 +270,9 @@ def _sending_from(tracer: Tracer, keys: Collection[ResourceKey]) -> set[Resource
     return {gateway for gateway, end in likeliest if end.namespace in homes or is_unplaced(end.namespace)}
 
 
-def _services(tracer: Tracer, side: Touched, *, asks: bool) -> list[ResourceKey]:
-    """Return the Services, and the workloads without one, of which something is touched that clients in a mesh meet.
+def _services(tracer: Tracer, side: Touched, *, asks: bool) -> set[ResourceKey]:
+    """Return the Services, and the workloads without one, of which something is touched that clients in a mesh meet,
+    at their own pods or where their routes lead.
 
     Args:
         asks: whether proxies of a mesh are asked on either side: the first policy of a mesh makes both sides count.
@@ -289,10 +290,8 @@ def _services(tracer: Tracer, side: Touched, *, asks: bool) -> list[ResourceKey]
         )
         and _is_entry(tracer, workload)
     )
-    return [
-        *(alone if asks else ()),
-        *_called(tracer, keys, namespaces, everywhere=everywhere),
-    ]
+    called = {*(alone if asks else ()), *_called(tracer, keys, namespaces, everywhere=everywhere)}
+    return with_routes(tracer, called.union(side.routes)).difference(side.routes)
 
 
 def _is_entry(tracer: Tracer, workload: Resource) -> bool:

@@ -69,8 +69,9 @@ class Sender:
         self.token: bool | None = None if checked else False
         self.doubt = "whether the client is in the mesh"
         self.rule: Resource | None = None
-        client = call.sender.workload
-        if self.namespace == "" or plain:
+        client, callers = call.sender.workload, call.sender.callers
+        strangers = client is None and callers and all(_proxy_of(each, mesh) is None for each in callers)
+        if self.namespace == "" or plain or strangers:
             self.principal = ""
         elif client is not None or call.sender.account is not None:
             self._find(call, client, mesh, world, root)

@@ -323,7 +323,8 @@ def _is_one_of(pairs: list[str], call: RequestFacts, world: World) -> bool | Non
     """Return whether the client has one of some identities, each `shop/web` or `shop/*`."""
     workload = call.sender.workload
     if workload is None or workload.key.kind == "Gateway":
-        return call.is_principal("" if call.sender.namespace == "" else call.sender.account, pairs)
+        strangers = call.sender.callers and all(injected(each, world) is False for each in call.sender.callers)
+        return call.is_principal("" if call.sender.namespace == "" or strangers else call.sender.account, pairs)
     skipped = _names(_SKIP_OUTBOUND, workload, call.dialled, world)
     meshed = False if skipped else injected(workload, world)
     account = service_account(workload)

@@ -19,7 +19,6 @@ from policylint.reach import (
     doors,
     end_in_words,
     leading_to,
-    senders,
     ways_inside,
     with_routes,
 )
@@ -72,7 +71,7 @@ class Question(NamedTuple):
         found = iter(()) if self.principals else all_ways(simulation, self.gateways, self.clients, outside)
         if (objects is not None or self.principals) and self.gateways is None and not self.clients:
             tracer = Tracer(simulation, nearest=False)
-            named = [pair for name in self.principals for pair in senders(tracer, name) or ()]
+            named = [pair for name in self.principals for pair in tracer.simulation.clients.identities(name)]
             services = None if objects is None else with_routes(tracer, objects)
             if named or not self.principals:
                 found = chain(found, ways_inside(tracer, services, named or None))

@@ -66,14 +66,14 @@ def _of_gateways(simulation: Simulation) -> Iterator[_Sent]:
         gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
         for backend in route.backends:
             service = simulation.world.get(backend.wanted) if backend.wanted[:2] == SERVICE else None
-            session = tls.of(Share(backend.wanted, backend.port, 1, 1.0, (), backend.section))
-            if service is None or backend.role != "backend" or (session is not None and session.problem):
+            share = Share(backend.wanted, backend.port, 1, 1.0, (), backend.section)
+            refused = tls.of(share)
+            if service is None or backend.role != "backend" or (refused is not None and refused.problem):
                 continue
-            own = sent_by(session)
-            for plane in (
-                plane for gateway in sorted(gateways) for plane in simulation.hops.planes.get(gateway, ())[:1]
-            ):
-                yield _Sent(plane.endpoint, service, backend.port, own)
+            for gateway in sorted(gateways):
+                for plane in simulation.hops.planes.get(gateway, ())[:1]:
+                    own = sent_by(tls.session(share, route.route, gateway))
+                    yield _Sent(plane.endpoint, service, backend.port, own)
 
 
 def _of_pods(simulation: Simulation, reading: Iterable[tuple[int, PolicySpec, RuleSpec]]) -> Iterator[_Sent]:

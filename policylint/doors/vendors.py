@@ -131,6 +131,11 @@ class Vendor:
         return text(self._entry.get("pools"))
 
     @property
+    def connects(self) -> Mapping[str, Any]:
+        """Which annotations say how it connects to backends; empty where its implementation knows."""
+        return mapping(self._entry.get("connects"))
+
+    @property
     def root(self) -> str:
         """Which annotation redirects the path / of the hosts of an Ingress; "" where none does."""
         return text(self._entry.get("root"))

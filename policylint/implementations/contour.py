@@ -1,11 +1,17 @@
 """Contour: its Envoy answers preflights of the origins that are allowed, and lets all others go on.
 
-Source: internal/envoy/v3/listener.go, DefaultFilters; Envoy's filter `cors`, forward_not_matching_preflights.
+Source: internal/envoy/v3/listener.go, DefaultFilters; Envoy's filter `cors`, forward_not_matching_preflights;
+internal/dag/accessors.go, upstreamProtocol (`appProtocol`, else the annotations of the Service), and
+internal/envoy/v3/auth.go, UpstreamTLSContext (without an authority and a name nothing is verified).
 """
 
 from __future__ import annotations
 
 from policylint.implementations.generic import Implementation
+from policylint.implementations.generic.sessions import BackendSession, port_of_service
+from policylint.model import Resource, ResourceKey, World, text
+
+_ENCRYPTED = ("projectcontour.io/upstream-protocol.tls", "projectcontour.io/upstream-protocol.h2")
 
 
 class Contour(Implementation):
@@ -13,3 +19,24 @@ class Contour(Implementation):
 
     name = "contour"
     preflights = 200, False
+
+    def session(
+        self,
+        backend: ResourceKey,
+        port: int | None,
+        caller: Resource | None,  # noqa: ARG002
+        world: World,
+        stated: BackendSession | None,
+    ) -> BackendSession | None:
+        service = world.get(backend)
+        entry = port_of_service(service, port)
+        if stated is not None or service is None or not entry:
+            return stated
+        if spoken := text(entry.get("appProtocol")):
+            place = ("spec", "ports", service.spec["ports"].index(entry), "appProtocol")
+            return BackendSession("unverified", "", service, place) if spoken == "https" else BackendSession("plain")
+        for name in _ENCRYPTED:
+            ports = {each.strip() for each in text(service.annotations.get(name)).split(",")}
+            if not ports.isdisjoint({text(entry.get("name")) or str(port), str(port)}):
+                return BackendSession("unverified", "", service, ("metadata", "annotations", name))
+        return BackendSession("plain")

@@ -247,7 +247,6 @@ class Responder:
         per_backend: dict[ResourceKey, Forwarded] = {}
         responses: list[dict[str, str]] = []
         backend_steps: list[Step] = []
-        uses_tls = False
         for share in backend_shares:
             if share.problem or not share.share:
                 continue
@@ -258,7 +257,6 @@ class Responder:
                 outcome = Outcome(redirect=backend_message.redirect)
                 return trace._replace(outcome=outcome, steps=(*trace.steps, *backend_steps))
             tls = None if at_door else self._tls.of(share)
-            uses_tls = uses_tls or tls is not None
             headers = shown(backend_message.request_headers)
             sni = "" if tls is None else tls.sni
             method = trace.request.method
@@ -273,7 +271,6 @@ class Responder:
             forwarded=first if identical else plain,
             per_backend={} if identical else per_backend,
             response={name: value for name, value in responses[0].items() if (name, value) in common},
-            backend_tls=uses_tls,
         )
 
     def _unusable(self, state: RouteState, message: Message) -> str:

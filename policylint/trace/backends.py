@@ -9,6 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from policylint.doors import is_door
+from policylint.implementations import implementation
+from policylint.implementations.generic import sessions
+from policylint.implementations.generic.sessions import BackendSession
 from policylint.model import (
     Node,
     Resource,
@@ -25,9 +29,11 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
+from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import is_delegation
 from policylint.topology.extensions import extensions_of
-from policylint.trace.result import Share
+from policylint.topology.status import is_passthrough
+from policylint.trace.result import Share, Trace
 
 
 class Tls(NamedTuple):
@@ -39,11 +45,14 @@ class Tls(NamedTuple):
 
 
 class BackendTls:
-    """The policies by which proxies speak TLS to backends, by the node they target, the oldest first, which has it."""
+    """How proxies connect to backends: by policies, by the node they target, the oldest first, which has it; else as
+    their controllers have it."""
 
-    __slots__ = ("_by_node",)
+    __slots__ = ("_by_node", "_known", "_simulation")
 
     def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._known: dict[object, BackendSession | None] = {}
         self._by_node: dict[Node, list[PolicyState]] = defaultdict(list)
         policies = sorted(simulation.policies.values(), key=lambda state: state.policy.age)
         for state in sorted(policies, key=lambda state: (state.kind.group, state.kind.kind) != TLS_POLICY):
@@ -53,20 +62,73 @@ class BackendTls:
                 for node in (node for target in state.targets for node in target.nodes):
                     self._by_node[node].append(state)
 
+    def connected(self, trace: Trace, caller: Resource | None) -> Trace:
+        """Return a trace with how its backends are connected to.
+
+        Args:
+            caller: the workload that sends it; None for requests at Gateways, and where that is not known.
+        """
+        working = [each for each in trace.outcome.shares if each.share and not each.problem]
+        if not working:
+            return trace
+        by_backend = {(each.key, each.port): self._session(trace, each, caller) for each in working}
+        secured = any(each is not None and each.state != "plain" for each in by_backend.values())
+        return trace._replace(sessions=by_backend, backend_tls=secured)
+
+    def _session(self, trace: Trace, share: Share, caller: Resource | None) -> BackendSession | None:
+        if trace.listener is not None and is_passthrough(trace.listener):
+            return BackendSession("encrypted", "of the client, passed on as it is")
+        return self.session(share, share.route or trace.route, trace.gateway, caller)
+
+    def session(
+        self, share: Share, route: Resource | None, gateway: ResourceKey | None, caller: Resource | None = None
+    ) -> BackendSession | None:
+        """Return how a backend is connected to from a Gateway, or by a workload; None where that is not known."""
+        place = gateway or (caller and caller.key), share.key, share.port, route and route.key, share.pointer
+        if place not in self._known:
+            self._known[place] = self._found(share, route, gateway, caller)
+        return self._known[place]
+
+    def _found(
+        self, share: Share, route: Resource | None, gateway: ResourceKey | None, caller: Resource | None
+    ) -> BackendSession | None:
+        world, catalog = self._simulation.world, self._simulation.catalog
+        if gateway is not None and is_door(gateway):
+            from policylint.doors.sessions import session
+
+            return None if route is None else session(world, gateway, route, share.pointer, share.key, share.port)
+        policy = self._policy(share)
+        stated = None if policy is None else sessions.stated(policy.kind.secures, policy.policy)
+        if gateway is None:
+            meshes = self._simulation.meshes.all if caller is not None else ()
+            said = (mesh.session(share.key, share.port, caller, world, stated) for mesh in meshes)
+            return next(filter(None, said), stated)
+        state = self._simulation.topology.gateway(gateway)
+        name = None if state is None else implementation_of(state, catalog)
+        if state is None or not name:
+            return stated
+        behaviour = implementation(name, catalog.settings(name))
+        if route is not None and route.key.kind in behaviour.without_tls:
+            return BackendSession("plain")
+        return behaviour.session(share.key, share.port, state.gateway, world, stated)
+
     def of(self, share: Share) -> Tls | None:
         """Return the TLS settings of a port's policy, else of the whole Service's; None where no policy applies."""
+        state = self._policy(share)
+        problem = "" if state is None else _unaccepted(state)
+        if state is None or problem:
+            return None if state is None else Tls(problem=f"{state.key} is not accepted: {problem}")
+        name = tuple(text(state.kind.secures.get("name")).split("."))
+        return Tls(text(value_at(state.policy.spec, name)), by=state.key)
+
+    def _policy(self, share: Share) -> PolicyState | None:
         for node in (share.section, whole(share.key)):
             states = self._by_node.get(node, []) if node is not None else []
             meant = (state for state in states if _means(state, node, share.port))
             state = next((s for s in meant if not any(node == lost.attachment.node for lost in s.refused)), None)
-            if state is not None:
-                problem = _unaccepted(state)
-                if problem and (state.kind.group, state.kind.kind) != TLS_POLICY:
-                    continue  # what its controller does then is its own
-                if problem:
-                    return Tls(problem=f"{state.key} is not accepted: {problem}")
-                name = tuple(text(state.kind.secures.get("name")).split("."))
-                return Tls(text(value_at(state.policy.spec, name)), by=state.key)
+            # what the controller of another kind does with one that it does not accept is its own
+            if state is not None and ((state.kind.group, state.kind.kind) == TLS_POLICY or not _unaccepted(state)):
+                return state
         return None
 
 

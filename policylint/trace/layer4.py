@@ -94,7 +94,6 @@ def along_route(
         path=nodes,
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
-        backend_tls=bool(working) and (passed_on or session is not None),
         policies=policies,
         beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
         notes=(*start.notes, *tracer.refusals(nodes), *taken_for_granted(state, working)),

@@ -248,7 +248,6 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         path=path,
         forwarded=Forwarded(*asked, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
-        backend_tls=tracer.tls.of(share) is not None,
         policies=tracer.policies.met((), [share], tracer.beyond(start), facts(request)),
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share], ""),

@@ -22,10 +22,10 @@ from policylint.trace.result import Outcome, Share, Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from policylint.implementations.generic.sessions import BackendSession
     from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hop, Hops, Way
     from policylint.network.rules import Direction, PolicySpec, RuleSpec
-    from policylint.trace.backends import BackendTls, Tls
 
 
 class Unheard(NamedTuple):
@@ -37,7 +37,7 @@ class Unheard(NamedTuple):
     why: str
 
 
-def along(simulation: Simulation, tls: BackendTls, trace: Trace) -> Trace:
+def along(simulation: Simulation, trace: Trace) -> Trace:
     """Return a trace with its way through the network, where there are network policies and something is forwarded.
 
     A backend that they certainly cut off gets no request; where none is left, the request has no answer.
@@ -49,7 +49,7 @@ def along(simulation: Simulation, tls: BackendTls, trace: Trace) -> Trace:
     if not ways:
         return trace._replace(notes=(*trace.notes, "no client is named, so network policies are not asked"))
     trace = trace._replace(network=ways[0] if len(ways) == 1 else _united(ways))
-    trace = _heard(simulation, tls, trace, shares, ways)
+    trace = _heard(simulation, trace, shares, ways)
     stopped = {share.pointer or share.key: _stopped(way) for share, way in zip(shares, ways, strict=True)}
     if not any(stopped.values()):
         return trace
@@ -106,7 +106,7 @@ def asks(simulation: Simulation) -> bool:
     return any(rule.calls for policy in policies for rule in policy.rules)
 
 
-def _heard(simulation: Simulation, tls: BackendTls, trace: Trace, shares: list[Share], ways: list[Way]) -> Trace:
+def _heard(simulation: Simulation, trace: Trace, shares: list[Share], ways: list[Way]) -> Trace:
     """Return a trace with what rules of network policies about requests answer, and with the end that this means."""
     request = trace.request
     if request.scheme not in ("http", "https", "tls"):
@@ -117,7 +117,7 @@ def _heard(simulation: Simulation, tls: BackendTls, trace: Trace, shares: list[S
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         call = call_of(request, host, path, share.port, Client(), asked, stream=False)
-        own = _own_tls(tls, trace, share)
+        own = _own_tls(trace, share)
         answers = [_at_ends(simulation, hop, call, share, own, request) for hop in way.hops]
         ways[number] = way._replace(hops=tuple(hop for hop, _ in answers))
         denied = [each for each in answers if each[1] is not None]
@@ -149,21 +149,24 @@ def _perhaps(placed: PlacedDecision) -> PlacedDecision:
     return placed._replace(decision=placed.decision.if_so("which of the pods behind the Service gets it"))
 
 
-def _own_tls(tls: BackendTls, trace: Trace, share: Share) -> str:
+def _own_tls(trace: Trace, share: Share) -> str:
     """Return why requests come to the pods of a backend in TLS that ends there, "" where they do not."""
     if trace.gateway is None:
         return "its client uses TLS" if trace.request.scheme in ("https", "tls") else ""
     if trace.listener is not None and is_passthrough(trace.listener):
         return f"{trace.listener.node} passes TLS on"
-    if (session := tls.of(share)) is not None:
+    session = trace.sessions.get((share.key, share.port))
+    if session is not None:
         return sent_by(session)
     setting = next((each for each in trace.policies if "backendTLS" in each.spec), None)
     return "" if setting is None else f"{setting.group.effective.sources[0]} has it sent by TLS"
 
 
-def sent_by(session: Tls | None) -> str:
-    """Return why a proxy sends requests to pods in TLS, "" where no session is made."""
-    return "" if session is None else f"{session.by} has it sent by TLS"
+def sent_by(session: BackendSession | None) -> str:
+    """Return why a proxy sends requests to pods in TLS, "" where it does not, or nobody says so."""
+    if session is None or session.state == "plain" or session.by is None:
+        return ""
+    return f"{session.by.key} has it sent by TLS"
 
 
 def unheard(simulation: Simulation, hop: Hop, service: Resource | None, port: int | None, own: str) -> Unheard | None:

@@ -18,6 +18,7 @@ from policylint.trace.filters import Step
 from policylint.trace.request import Request
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.sessions import BackendSession
     from policylint.network.hops import Way
 
 
@@ -163,6 +164,7 @@ class Trace(NamedTuple):
         rule, match, hostname: the rule that takes it, which of its matches and which hostname, in words.
         path: the nodes it passes, down to the rule.
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
+        sessions: how its backends are connected to, by object and port; None where that is not known.
         response: the headers that the filters and the backend leave in the response.
         filters_asking: the fields of its rule's filters that ask who sends it.
         beyond: the waypoint and the workloads that it passes beside the path, where proxies of a mesh are asked.
@@ -197,6 +199,7 @@ class Trace(NamedTuple):
     response: Mapping[str, str] = {}
     mirrors: tuple[ResourceKey, ...] = ()
     backend_tls: bool = False
+    sessions: Mapping[tuple[ResourceKey, int | None], BackendSession | None] = {}
     policies: tuple[Met, ...] = ()
     extensions: tuple[ObjectBinding, ...] = ()
     failed_by: ResourceKey | None = None

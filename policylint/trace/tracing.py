@@ -137,11 +137,11 @@ class Tracer:
             RequestError: it names a Gateway, Service or workload that does not exist.
         """
         if request.pod:
-            return network.along(self.simulation, self.tls, mesh.to_pod(self, request))
+            return network.along(self.simulation, self._connected(mesh.to_pod(self, request)))
         if request.service:
-            return network.along(self.simulation, self.tls, mesh.to_service(self, request))
+            return network.along(self.simulation, self._connected(mesh.to_service(self, request)))
         at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
-        traces = [network.along(self.simulation, self.tls, trace) for trace in at_gateways]
+        traces = [network.along(self.simulation, self._connected(trace)) for trace in at_gateways]
         best = min(traces, key=preference)
         notes = [*best.notes, *(other_gateways(best, traces) if len(traces) > 1 else ())]
         if not request.gateway and best.rule is None:
@@ -149,6 +149,9 @@ class Tracer:
             unread = [name for kind, (_, name, is_known) in WAYS_IN.items() if not is_known and of_kind(*kind)]
             notes += [f"{listing(unread)} may take it, and are not read"] if unread else []
         return best._replace(notes=tuple(notes)) if len(notes) > len(best.notes) else best
+
+    def _connected(self, trace: Trace) -> Trace:
+        return self.tls.connected(trace, None if trace.gateway is not None else self.client(trace).workload)
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""

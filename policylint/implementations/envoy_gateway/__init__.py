@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
     from policylint.implementations.envoy_gateway.overlaps import Overlaps
     from policylint.implementations.generic.detecting import Detection
+    from policylint.implementations.generic.sessions import BackendSession
     from policylint.implementations.generic.stops import Stop
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
@@ -98,6 +99,18 @@ class EnvoyGateway(Implementation):
     hosts_of_port = frozenset({"http"})  # one route configuration per port; seen by tests/witness at v1.9.1
     host_first = True  # one virtual host per hostname of routes; seen by tests/witness at v1.9.1
     calls_by_path = True  # internal/gatewayapi/route.go, processGRPCRouteRule; seen by tests/witness at v1.9.1
+
+    def session(
+        self,
+        backend: ResourceKey,
+        port: int | None,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        world: World,
+        stated: BackendSession | None,
+    ) -> BackendSession | None:
+        from policylint.implementations.envoy_gateway.sessions import session
+
+        return session(backend, world, stated)
 
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
 from policylint.implementations.generic.base import Behaviour
+from policylint.implementations.generic.sessions import BackendSession
+from policylint.model.kinds import SERVICE
 
 HostsServed = Callable[[], Mapping[tuple[Node, Node], Sequence[str]]]
 """Returns, by listener and route, the hostnames of both whose requests the listener sends to it."""
@@ -96,6 +98,7 @@ class Traffic(Behaviour):
         preflights: what a CORS filter answers them with, and whether those of origins that it does not allow, too; they
             go on elsewhere.
         without_tls: the kinds of routes whose backends it reaches without TLS, whatever a BackendTLSPolicy says.
+        plain_services: whether it calls Services in the clear unless a policy says otherwise.
     """
 
     regex_last = False
@@ -114,6 +117,7 @@ class Traffic(Behaviour):
     serves_refused: Set[str] = frozenset()
     preflights = 204, True
     without_tls: Set[str] = frozenset()
+    plain_services = False
 
     def sharing(
         self,
@@ -393,6 +397,22 @@ class Traffic(Behaviour):
             groups: the effective policies of the mesh.
         """
         return ""
+
+    def session(
+        self,
+        backend: ResourceKey,
+        port: int | None,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+        stated: BackendSession | None,
+    ) -> BackendSession | None:
+        """Return how its proxies connect to a port of a backend; None where that is not known.
+
+        Args:
+            caller: the Gateway or the workload that connects.
+            stated: what a policy asks for, which holds by default.
+        """
+        return stated or (BackendSession("plain") if self.plain_services and backend[:2] == SERVICE else None)
 
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:  # noqa: ARG002
         """Return what the proxies of the mesh beside pods must reach to start; None where there is no such proxy."""

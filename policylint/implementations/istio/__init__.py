@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
+    from policylint.implementations.generic.sessions import BackendSession
     from policylint.implementations.generic.traffic import ServingMatch
     from policylint.matches import Match
     from policylint.model import Location
@@ -477,6 +478,20 @@ class Istio(Implementation):
         client = world.get(source.key)
         here = self._here((whole(target.key),), groups)
         return "" if client is None else encrypted(client, target, service, ports, here, world, self.root_namespace)
+
+    def session(
+        self,
+        backend: ResourceKey,
+        port: int | None,
+        caller: Resource | None,
+        world: World,
+        stated: BackendSession | None,
+    ) -> BackendSession | None:
+        from policylint.implementations.istio.sessions import session
+
+        is_gateway = caller is not None and caller.key.kind == "Gateway"
+        own = session(backend, port, caller, world, self.root_namespace, is_gateway=is_gateway)
+        return stated or own
 
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:
         """Return istiod, for pods with a sidecar; ambient pods have none, and ztunnel asks for them (port 15012:

@@ -79,6 +79,7 @@ class Kgateway(Implementation):
     """TrafficPolicy, ListenerPolicy, BackendConfigPolicy and DirectResponse."""
 
     name = "kgateway"
+    plain_services = True
     preflights = 200, False
     ends_above = True
     judges_core_kinds = True

@@ -64,6 +64,7 @@ class NginxGatewayFabric(Implementation):
     """ClientSettings-, ProxySettings-, Observability-, UpstreamSettings-, RateLimit-, Snippets-, WAFPolicy and more."""
 
     name = "nginx-gateway-fabric"
+    plain_services = True
     preflights = 200, True  # nginx/config/servers_template.go: `return 200`, whatever the origin
     ends_above = True
     serves_refused = SERVED

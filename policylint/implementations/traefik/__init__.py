@@ -12,6 +12,7 @@ from policylint.catalog.kinds import Catalog
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.forged import ForgedRule, ProxiedList
+from policylint.implementations.generic.sessions import BackendSession
 from policylint.implementations.generic.traffic import ServingMatch
 from policylint.implementations.traefik import routers
 from policylint.implementations.traefik.entry_points import entry_points, why_unserved
@@ -52,6 +53,18 @@ class Traefik(Implementation):
     without_tls = frozenset({"GRPCRoute"})
     calls_by_path = True  # routers.py
     names_core = True  # pkg/provider/kubernetes/gateway/{http,grpc,tcp,tls}route.go, groupCore
+
+    def session(
+        self,
+        backend: ResourceKey,
+        port: int | None,
+        caller: Resource | None,
+        world: World,
+        stated: BackendSession | None,
+    ) -> BackendSession | None:
+        from policylint.implementations.traefik.sessions import session
+
+        return stated or session(backend, port, caller, world)
 
     def reads(self, rule: Mapping[str, Any], found: Sequence[Match], *, grpc: bool) -> Sequence[Match]:  # noqa: ARG002
         return tuple(map(routers.read, found))

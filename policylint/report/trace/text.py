@@ -138,7 +138,12 @@ def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | Non
         short_place(by.location(*share.pointer)) if by is not None and share.pointer else ""
         for by, share in zip(naming, shares, strict=True)
     ]
-    steps.add_all("Backend", zip((_backend(share, names) for share in shares), places, strict=True))
+    for number, (share, place) in enumerate(zip(shares, places, strict=True)):
+        session = None if share.problem else trace.sessions.get((share.key, share.port))
+        by_default = f", {session.words}" if session is not None and session.by is None else ""
+        steps.add("    " if number else steps.begin("Backend"), f"{_backend(share, names)}{by_default}", place)
+        if session is not None and session.by is not None:
+            steps.add("    ", f"  {session.words}", short_place(session.by.location(*session.pointer)))
     if trace.network is not None and trace.network.hops:
         from policylint.report.trace.hops import rows as hop_rows
 

@@ -12,6 +12,8 @@ from policylint.trace import Asked, Forwarded, Met, Outcome, Trace
 from policylint.trace.result import Judged
 
 if TYPE_CHECKING:
+    from policylint.implementations.generic.sessions import BackendSession
+    from policylint.model import ResourceKey
     from policylint.network.endpoints import Endpoint
     from policylint.network.hops import Hop, Way
     from policylint.network.walk import TierStep
@@ -58,6 +60,8 @@ def entry(trace: Trace, names: Names, environment: str = "", login: Asked | None
         content["perBackend"] = {
             names.key(key): {"request": forwarded(request)} for key, request in trace.per_backend.items()
         }
+    if known := [(backend, session) for backend, session in trace.sessions.items() if session is not None]:
+        content["connections"] = [_connection(backend, session, names) for backend, session in known]
     if trace.nearest:
         content["nearest"] = [{"node": names.node(near.node), "needs": list(near.needs)} for near in trace.nearest]
     if trace.rule is not None and trace.route is not None:
@@ -72,6 +76,15 @@ def entry(trace: Trace, names: Names, environment: str = "", login: Asked | None
         content["network"] = network(trace.network, names)
     if trace.notes:
         content["notes"] = list(trace.notes)
+    return content
+
+
+def _connection(backend: tuple[ResourceKey, int | None], session: BackendSession, names: Names) -> Entry:
+    """Return how a backend is connected to, and where that is written."""
+    content: Entry = {"backend": names.key(backend[0]), "port": backend[1], "tls": session.state}
+    content |= {"against": session.against} if session.against else {}
+    if session.by is not None:
+        content |= {"by": names.key(session.by.key), "location": json_place(session.by.location(*session.pointer))}
     return content
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
@@ -32,6 +32,7 @@ from policylint.compare.protection.extensions import extension_weakened
 from policylint.compare.protection.filters import filters_weakened
 from policylint.compare.protection.gateway_api import handshakes_widened
 from policylint.compare.protection.ranks import ranks_lowered
+from policylint.compare.protection.sessions import replaced, sessions_compared, sessions_weakened
 from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.protection.unseen import unseen_weakened
 from policylint.compare.settings import settings
@@ -65,10 +66,25 @@ def weakened(sides: Sides, contexts: Iterable[ContextChange]) -> list[Weakened]:
         if not redirects.lies_on(way):
             one = by_cause.setdefault((id(cause), void), Weakened(cause._replace(void=void), AffectedObjects()))
             one.affected.add(None if cause.own else routes_behind, way)
+    pairs = sessions_compared(sides)
+    kept = replaced(pairs)
+    by_cause = {key: one for key, one in by_cause.items() if not _takes_tls(sides, one.cause, kept)}
+    for cause, _, way in sessions_weakened(sides, pairs, [each.cause for each in by_cause.values()]):
+        one = by_cause.setdefault((id(cause), ""), Weakened(cause, AffectedObjects()))
+        one.affected.add(routes_behind, way)
     affected_by_cause: dict[Cause, AffectedObjects] = defaultdict(AffectedObjects)
     for cause, affected in by_cause.values():
         affected_by_cause[cause].join(affected)
     return [Weakened(cause, affected) for cause, affected in affected_by_cause.items()]
+
+
+def _takes_tls(sides: Sides, cause: Cause, kept: Collection[ResourceKey]) -> bool:
+    """Tell whether a cause is that a policy no longer has proxies speak TLS to backends, and something else does."""
+    owners = [sides.pairing.was(owner) for owner in cause.owners]
+    states = [sides.before.policies.get(owner) for owner in owners if owner in kept]
+    return len(states) == len(owners) and all(
+        state is not None and state.kind.secures.get("at") == cause.field for state in states
+    )
 
 
 def _contexts_with_tokens(side: Simulation, implementation: str) -> frozenset[Path]:

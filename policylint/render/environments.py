@@ -439,6 +439,10 @@ _NOUNS = {
     "template": ("template of a chart", "templates of charts"),
     "not-covered": ("kustomization not fully covered", "kustomizations not fully covered"),
     "outside": ("path out of the tree", "paths out of the tree"),
+    "own-values": (
+        "installation of a chart of Applications: it is taken with its own values",
+        "installations of charts of Applications: they are taken with their own values",
+    ),
 }
 """Code of a note → one of them, and several where that takes more than an s."""
 

@@ -155,7 +155,7 @@ class ReadTree(NamedTuple):
             alternatives: whether plain directories that write the same objects are environments of their own.
             leftovers: whether what Flux or Argo CD leave over is arranged as if they were not there, where it is more.
         """
-        if not stated and not self.loaded.places:
+        if not (stated or self.loaded.places or self.source.skipped.get(HELM_CHART)):
             return None
         from policylint.render.environments import environments, without_repeats
         from policylint.render.shared import Shared

@@ -49,6 +49,7 @@ from policylint.render.stops import REFUSED
 from policylint.render.tree import Tree, directories_above, join
 
 if TYPE_CHECKING:
+    from policylint.render.argo.bootstraps import Bootstrap
     from policylint.render.helm.charts import Charts
 
 GROUP = "argoproj.io"
@@ -87,6 +88,7 @@ class Argo:
         """The Applications and sets that another Application brings along from the top of the tree."""
         self._in_this_tree = False
         self._budget = tree.budget
+        self._of_charts: list[Bootstrap] | None = None
 
     @cached_property
     def _left_alone(self) -> LeftAlone:
@@ -101,7 +103,21 @@ class Argo:
     def _owners(self) -> list[tuple[str, Manifest]]:
         """The Applications and sets of the tree, each with its path."""
         manifests = live_manifests(self._tree, lambda body: body.get("kind") in _KINDS)
-        return [(path, manifest) for path, manifest in manifests if is_application(manifest)]
+        written = [(path, manifest) for path, manifest in manifests if is_application(manifest)]
+        of_charts = (each for chart in self._bootstraps(written) for each in chart.made if is_application(each))
+        return [*written, *((self._tree.path_of(each.file), each) for each in of_charts)]
+
+    def _bootstraps(self, written: Sequence[tuple[str, Manifest]]) -> list[Bootstrap]:
+        """Return the charts of Applications that no written Application deploys: somebody installs them by hand, as a
+        rule with their own values; each with what it makes."""
+        if self._charts is None:
+            return []
+        if self._of_charts is None:
+            from policylint.render.argo.bootstraps import bootstraps
+
+            deployed = {each for _, owner in written for each in self._directories(owner)}
+            self._of_charts = bootstraps(self._tree, self._charts, deployed)
+        return self._of_charts
 
     @cached_property
     def _deployers(self) -> Mapping[str, set[str]]:
@@ -161,6 +177,12 @@ class Argo:
 
     def _walk(self, roots: list[Manifest]) -> dict[str, Deployed]:
         self._waiting.extend(roots)
+        for chart in self._of_charts or ():
+            if any(root is each for root in roots for each in chart.made):
+                cluster = self._cluster(LOCAL)
+                cluster.manifests.extend(each for each in chart.made if not is_application(each))
+                cluster.reach(chart.directory, self._tree.files_below(chart.directory))
+                cluster.journal.add(chart.journal)
         while self._waiting:
             manifest = self._waiting.popleft()
             with self._budget.bounded(f"what {manifest} deploys", manifest.origin.child("spec")):

@@ -1,0 +1,95 @@
+"""Charts of Applications that no Application deploys: somebody installs the top one, with its own values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.workspace import Workspace
+from tests.render.test_argo import application
+from tests.render.trees import deployed, workspace
+from tests.worlds import route
+
+GIT = "https://git.example.com/platform.git"
+OWN = """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: {{ .Values.prefix }}NAME, namespace: argocd}
+spec:
+  destination: {server: {{ .Values.server }}, namespace: shop}
+  source: {repoURL: {{ .Values.repoURL }}, targetRevision: HEAD, path: PATH}
+"""
+VALUES = f"prefix: a-\nrepoURL: {GIT}\nserver: https://kubernetes.default.svc\n"
+
+
+def chart(directory: str, *paths: str, values: str = VALUES) -> dict[str, str]:
+    """Return a chart with an Application for each path."""
+    own = {
+        f"{directory}/templates/{number}.yaml": OWN.replace("PATH", path).replace("NAME", path.rpartition("/")[2])
+        for number, path in enumerate(paths)
+    }
+    about = f"apiVersion: v2\nname: {directory.rpartition('/')[2]}\nversion: 1.0.0\n"
+    return {f"{directory}/Chart.yaml": about, f"{directory}/values.yaml": values, **own}
+
+
+SHOP = {"apps/shop/route.yaml": route("shop")}
+
+
+def made(found: Workspace) -> set[str]:
+    return {str(key) for each in found.simulations for key in each.world.resources}
+
+
+def assumed(found: Workspace) -> int:
+    return sum("of Applications" in each for each in found.coverage.not_rendered)
+
+
+def test_what_its_applications_deploy_is_deployed(tmp_path: Path) -> None:
+    more = {
+        "bootstrap/templates/more.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.prefix }}more}\n"
+    }
+    found = workspace(tmp_path, {**chart("bootstrap", "apps/shop"), **more, **SHOP})
+    assert list(deployed(found)) == ["in-cluster"]
+    assert {"HTTPRoute shop/shop", "Application argocd/a-shop", "ConfigMap argocd/a-more"} <= made(found)
+    assert assumed(found) == 1
+
+
+def test_a_chart_of_applications_may_deploy_others(tmp_path: Path) -> None:
+    """The top one is taken with its own values, what it deploys with those that it is given."""
+    found = workspace(tmp_path, {**chart("top", "charts/apps"), **chart("charts/apps", "apps/shop"), **SHOP})
+    assert {"HTTPRoute shop/shop", "Application argocd/a-apps", "Application argocd/a-shop"} <= made(found)
+    assert assumed(found) == 1
+
+
+def test_one_that_an_application_deploys_has_its_values(tmp_path: Path) -> None:
+    source = f"{{repoURL: '{GIT}', path: bootstrap, helm: {{parameters: [{{name: prefix, value: given-}}]}}}}"
+    found = workspace(tmp_path, {"root.yaml": application("root", source), **chart("bootstrap", "apps/shop"), **SHOP})
+    assert "HTTPRoute shop/shop" in made(found)
+    assert {each for each in made(found) if "shop" in each and "Application" in each} == {
+        "Application argocd/given-shop"
+    }
+    assert assumed(found) == 0
+
+
+def test_one_that_another_application_stands_beside(tmp_path: Path) -> None:
+    """Plain Applications and a chart of more of them: all are applied."""
+    source = f"{{repoURL: '{GIT}', path: apps/other}}"
+    other = {"apps/other/route.yaml": route("other"), "root.yaml": application("root", source)}
+    found = workspace(tmp_path, {**chart("bootstrap", "apps/shop"), **other, **SHOP})
+    assert {"HTTPRoute shop/shop", "HTTPRoute shop/other"} <= made(found)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        chart("bootstrap", "apps/shop", values="prefix: a-\n") | {"bootstrap/templates/0.yaml": "a: {{ fail `no` }}\n"},
+        chart("bootstrap"),
+        {path: text for number in range(13) for path, text in chart(f"boot-{number}", "apps/shop").items()},
+    ],
+    ids=["cannot be rendered", "without Applications", "a collection of them"],
+)
+def test_anything_else_is_as_it_is_written(tmp_path: Path, files: dict[str, str]) -> None:
+    found = workspace(tmp_path, {**files, **SHOP})
+    assert list(deployed(found)) == ["default"] or set(deployed(found)) == {""}
+    assert "HTTPRoute shop/shop" in made(found)
+    assert assumed(found) == 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
@@ -55,6 +55,41 @@ class Closed(NamedTuple):
         return node in self.nodes or (above, node) in self.links
 
 
+_Port = tuple[ResourceKey, Any, str]
+"""A Gateway, the number of a port, and the protocol there."""
+
+
+class Ports(NamedTuple):
+    """For which hosts listeners are that share a port.
+
+    Args:
+        of: the port and the hostname of each listener.
+        named: the hostnames at each port.
+    """
+
+    of: Mapping[Node, tuple[_Port, str]]
+    named: frozenset[tuple[_Port, str]]
+
+    def narrower(self, node: Node, name: str) -> str | None:
+        """Return the hostname of the listener that takes a host at the port of one that is for more, by the name that a
+        client of TLS asks for; None where it takes it itself."""
+        if node not in self.of:
+            return None
+        port, own = self.of[node]
+        taker = next((each for each in (name, *wildcards_above(name)) if (port, each) in self.named), EVERY)
+        return taker if specificity(taker) > specificity(own) else None
+
+
+def ports(simulation: Simulation, shut: Container[Node]) -> Ports:
+    """Return for which hosts the listeners are that take requests, by port."""
+    of = {
+        listener.node: ((gateway.gateway.key, listener.port, listener.protocol.lower()), listener.hostname)
+        for gateway, listener in served(simulation.topology)
+        if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
+    }
+    return Ports(of, frozenset(of.values()))
+
+
 def closed(simulation: Simulation, passed: Container[Node]) -> Closed:
     """Return where no request of an environment goes on.
 
@@ -84,26 +119,20 @@ def closed(simulation: Simulation, passed: Container[Node]) -> Closed:
 
 def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> Mapping[tuple[Node, Node], Sequence[str]]:
     """Return for which hosts routes get requests at listeners: one for a narrower host takes those for its own."""
-    topology, order = simulation.topology, cache(lambda key: ranking(simulation, topology.gateway(key)))
-    at_ports = {
-        listener.node: ((gateway.gateway.key, listener.port, listener.protocol.lower()), listener.hostname)
-        for gateway, listener in served(topology)
-        if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
-    }
-    named = set(at_ports.values())
+    order, at = cache(lambda key: ranking(simulation, simulation.topology.gateway(key))), ports(simulation, shut)
     pairs = [(whole(state.route.key), each.node, each.hostnames or (EVERY,)) for state, each in attached(simulation)]
-    routed = {(*at_ports[node], name) for _, node, names in pairs if node in at_ports for name in names}
+    routed = {(*at.of[node], name) for _, node, names in pairs if node in at.of for name in names}
 
     def takes(node: Node, name: str) -> bool:
-        port, own = at_ports[node]
-        taker = next((each for each in (name, *wildcards_above(name)) if (port, each) in named), EVERY)
-        if specificity(taker) <= specificity(own):
+        taker = at.narrower(node, name)
+        if taker is None:
             return True
+        port, _ = at.of[node]
         return port[2] in order(port[0]).by.hosts_of_port and (port, taker, name) not in routed
 
     found: dict[tuple[Node, Node], list[str]] = {}
     for route, node, names in pairs:
-        if left := [name for name in names if node not in at_ports or takes(node, name)]:
+        if left := [name for name in names if takes(node, name)]:
             found.setdefault((node, route), []).extend(left)
     return found
 

@@ -8,7 +8,7 @@ from policylint.checks import run
 from policylint.checks.kit.x509 import names_in
 from policylint.model import Finding
 from tests.doors.asking import ingress
-from tests.worlds import gateway, manifest, route, simulated
+from tests.worlds import gateway, gateway_class, manifest, route, simulated
 
 PEM = """\
 -----BEGIN CERTIFICATE-----
@@ -87,6 +87,46 @@ def test_a_wildcard_is_said_to_stand_for_one_label() -> None:
 )
 def test_hosts_of_routes_where_the_listener_has_a_pattern(own: str, hosts: str, is_told: bool) -> None:
     assert bool(told(listening(own), certificate("'*.example.com'"), route(more=f"hostnames: [{hosts}]"))) is is_told
+
+
+def two_listeners(
+    own: str, narrower: str, port: int = 443, tls: str = "tls: {certificateRefs: [{name: other}]}"
+) -> str:
+    """A Gateway with a listener for much, and one for less that has a certificate of its own."""
+    at = "protocol: HTTPS, allowedRoutes: {namespaces: {from: All}}"
+    first = f"{{name: wide, port: 443, hostname: '{own}', tls: {{certificateRefs: [{{name: site}}]}}, {at}}}"
+    return gateway(listeners=f"[{first}, {{name: narrow, port: {port}, hostname: '{narrower}', {tls}, {at}}}]")
+
+
+@pytest.mark.parametrize(
+    ("narrower", "is_told"),
+    [
+        ("*.shop.example.com", False),
+        ("a.shop.example.com", False),
+        ("*.${AREA}.example.com", False),  # which may be `shop`
+        ("*.other.example.com", True),
+        ("b.shop.example.com", True),
+        ("*.${AREA}.example.org", True),
+    ],
+)
+def test_a_narrower_listener_shows_its_own_certificate(narrower: str, is_told: bool) -> None:
+    """A client of TLS asks for the host by name (SNI): Gateway API, GatewaySpec.listeners, «most specific»."""
+    manifests = (certificate("'*.example.com'"), certificate("'*.shop.example.com'", "other"))
+    found = told(two_listeners("*.example.com", narrower), *manifests, route(more="hostnames: [a.shop.example.com]"))
+    assert bool([each for each in found if "#wide" in each.message]) is is_told
+
+
+def test_a_route_that_names_the_wider_listener_is_not_served_there() -> None:
+    manifests = (certificate("'*.example.com'"), certificate("'*.shop.example.com'", "other"))
+    bound = route(more="hostnames: [a.shop.example.com]", parents="[{name: edge, namespace: infra, sectionName: wide}]")
+    assert not told(two_listeners("*.example.com", "*.shop.example.com"), *manifests, bound)
+
+
+def test_a_narrower_listener_elsewhere_or_without_tls_takes_nothing() -> None:
+    manifests = (certificate("'*.example.com'"), route(more="hostnames: [a.shop.example.com]"))
+    assert told(two_listeners("*.example.com", "*.shop.example.com", port=8443), *manifests)
+    served = gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller")
+    assert told(served, two_listeners("*.example.com", "*.shop.example.com", tls="tls: {}"), *manifests)
 
 
 @pytest.mark.parametrize(

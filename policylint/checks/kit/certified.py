@@ -15,11 +15,13 @@ from policylint.checks.kit.x509 import names_in
 from policylint.documents import Pointer
 from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic.tls_ends import End, written
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model.keys import VARIABLES
 from policylint.model.kinds import INGRESS, SERVICE
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
+from policylint.simulation.serving import Ports, closed_listeners, ports
 from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
 from policylint.topology.secret_data import contents
@@ -112,14 +114,26 @@ def _at_listeners(simulation: Simulation) -> Iterator[End]:
         and not any(each.granted is False for each in named)
     ]
     routed: dict[object, list[str]] = defaultdict(list)
-    for route in simulation.topology.routes if certified else ():
+    at = ports(simulation, closed_listeners(simulation)) if certified else None
+    for route in simulation.topology.routes if at is not None else ():
         for candidate in (each for parent in route.parents for each in parent.candidates):
-            if not candidate.failure and not candidate.unknown:
-                routed[candidate.node] += candidate.hostnames
+            if not candidate.failure and not candidate.unknown and at is not None:
+                node = candidate.node
+                routed[node] += [host for host in candidate.hostnames if not _is_for_another(at, node, host)]
     for listener, named in certified:
         if shown := _shown(listener, routed[listener.node]):
             secrets = [each.wanted for each in named]
             yield End(str(listener.node), listener.holder, named[0].pointer, shown, secrets)
+
+
+def _is_for_another(at: Ports, node: Node, host: str) -> bool:
+    """Return whether another listener shows its certificate for a host, or may: one for a narrower host, in which a
+    variable may stand for what is in the way."""
+    port, own = at.of.get(node, (None, ""))
+    ends = (
+        VARIABLES.split(name)[-1] for other, name in at.named if other == port and name != own and is_symbolic(name)
+    )
+    return at.narrower(node, host) is not None or any(end and host.endswith(end) for end in ends)
 
 
 def _shown(listener: ListenerState, routed: Sequence[str]) -> list[str]:

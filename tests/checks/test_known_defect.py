@@ -56,7 +56,9 @@ def route(**rule: Any) -> dict[str, Any]:
 
 
 NODES = cilium(ingress=[{"fromNodes": [{"matchLabels": {"a": "b"}}]}])
-HTTP = cilium(ingress=[{"toPorts": [{"ports": [{"port": "80", "protocol": "TCP"}], "rules": {"http": [{}]}}]}])
+HTTP = cilium(
+    ingress=[{"toPorts": [{"ports": [{"port": "80", "protocol": "TCP"}], "rules": {"http": [{"path": "/a"}]}}]}]
+)
 STREAM = secured(targetRefs=[{"group": GATEWAY_API, "kind": "TCPRoute", "name": "db"}])
 OF_GATEWAY = manifest(
     "gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy", "b", "shop",
@@ -122,3 +124,32 @@ def test_each_entry_is_whole(product: str, defect: Any) -> None:
     assert all(start < end for start, end in defect.releases)
     assert all(mended[1] <= later[0] for mended, later in zip(defect.releases, defect.releases[1:], strict=False))
     assert len({each.name for each in defects()[product]}) == len(defects()[product])
+
+
+def istio(**operation: Any) -> dict[str, Any]:
+    rules = [{"to": [{"operation": operation}]}]
+    return manifest("security.istio.io/v1", "AuthorizationPolicy", "p", "shop", spec={"rules": rules})
+
+
+def to_http(*rules: dict[str, Any]) -> dict[str, Any]:
+    return cilium(ingress=[{"toPorts": [{"ports": [{"port": "80", "protocol": "TCP"}], "rules": {"http": [*rules]}}]}])
+
+
+@pytest.mark.parametrize(
+    ("running", "policy", "expected"),
+    [
+        (image("docker.io/istio/pilot:1.8.3"), istio(paths=["/admin"]), 2),  # fragments, and slashes
+        (image("docker.io/istio/pilot:1.8.3"), istio(paths=["/*"]), 0),
+        (image("docker.io/istio/pilot:1.8.3"), istio(paths=["/admin", "*"]), 0),
+        (image("docker.io/istio/pilot:1.8.3"), istio(notPaths=["*"]), 0),
+        (image("docker.io/istio/pilot:1.8.3"), istio(hosts=["a.example.com"]), 1),
+        (image("docker.io/istio/pilot:1.8.3"), istio(hosts=["*"]), 0),
+        (image("quay.io/cilium/cilium:v1.15.1"), to_http({"path": "/a"}, {}), 0),
+    ],
+)
+def test_nothing_gets_past_what_takes_everything(
+    tmp_path: Path, running: dict[str, Any], policy: dict[str, Any], expected: int
+) -> None:
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all([running, policy]))
+    arguments = ["lint", str(tmp_path), "--select", "GWP529", "--min-severity", "note", "-o", "concise"]
+    assert CliRunner().invoke(main, arguments).output.count("GWP529") == expected

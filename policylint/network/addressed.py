@@ -64,8 +64,9 @@ def _of_service(world: World, service: Resource, port: int | None) -> Iterator[D
     if text(service.spec.get("type")) == "ExternalName":
         yield Destination(text(service.spec.get("externalName")), "TCP", port)
         return
-    entries = map(mapping, sequence(service.spec.get("ports")))
-    entry = next((entry for entry in entries if entry.get("port") == port), None)
+    entries = [mapping(entry) for entry in sequence(service.spec.get("ports"))]
+    is_only = port is None and len(entries) == 1
+    entry = next((entry for entry in entries if is_only or entry.get("port") == port), None)
     if entry is None or service.spec.get("selector"):
         return
     name, protocol = text(entry.get("name")), text(entry.get("protocol"), "TCP")

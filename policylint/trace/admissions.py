@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door, proxies
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.network.addressed import destinations
 from policylint.policy.authorizing import (
     Checkpoint,
     Client,
@@ -222,11 +223,12 @@ class Admissions:
         workloads = self._acting.workloads(share.key)
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
-        if service is not None and not workloads:
+        if service is not None and not workloads and not destinations(self._simulation.world, service, share.port):
             call = call_of(request, host, path, None, client, asked, stream=stream)
             call = call._replace(dialled=share.port, service=service)
             if any(behaviour.may_refuse(call, service, self._simulation.world) for behaviour, _ in self._asked):
-                doubt = Decision("depends", why=f"the pods of {share.key.path}, which were not seen")
+                pods = f"the pods of {share.key.path}, which were not seen"
+                doubt = Decision("depends", why=pods if service.spec.get("selector") else leads_nowhere(service))
                 found.append(PlacedDecision(Checkpoint((whole(share.key),), service), doubt))
         for workload in workloads:
             port = self._container_port(share, workload)
@@ -284,6 +286,11 @@ def _past(front: Checkpoint, senders: Senders) -> Senders:
     is_seen = front.resource.key.kind == "Gateway"
     waypoint = Client(front.resource, front.resource.key.namespace) if is_seen or not front.doubt else Client()
     return (*senders, waypoint) if front.doubt else (waypoint,)
+
+
+def leads_nowhere(service: Resource) -> str:
+    """Return what is not known of a Service that selects no pods, and of which no addresses are in the tree."""
+    return f"what {service.key} leads to, which selects no pods"
 
 
 def call_of(

@@ -17,6 +17,7 @@ from policylint.model import PolicyKind, ResourceKey
 from policylint.model.resource import mapping, sequence, texts, value_at
 from policylint.model.words import listing, shortened
 from policylint.namedtuple import NamedTuple
+from policylint.network.addressed import SERVICE, destinations
 from policylint.policy.asking import setters
 from policylint.policy.authorizing import PlacedDecision
 from policylint.policy.bindings import ObjectBinding
@@ -24,6 +25,7 @@ from policylint.policy.results import Group
 from policylint.policy.units import leaves
 from policylint.reach import WayIn, asked, end_in_words
 from policylint.trace import PURPOSES, Asked, Met, Requirements, Trace, Tracer, login_in_words
+from policylint.trace.admissions import leads_nowhere
 
 FILTERS = "filters"
 """The name under which a difference in what a route does to requests stands among settings."""
@@ -78,6 +80,8 @@ class RequestAnswer(NamedTuple):
         rest: all else that is done to it: other settings of policies, the network.
         unread: what may ask it for anything, as nobody reads it, with what that says.
         ground: what it hangs on whether policies are asked at all: those that turned it away before speak for it.
+        behind: what was not seen and may turn the request away: the pods of a backend; "" where all of them were.
+        at_pods: whether the proxies of pods turn it away to which a backend leads.
     """
 
     trace: Trace
@@ -92,6 +96,8 @@ class RequestAnswer(NamedTuple):
     rest: tuple[object, ...]
     unread: tuple[object, ...] = ()
     ground: str = ""
+    behind: str = ""
+    at_pods: bool = False
 
     @property
     def said(self) -> Said:
@@ -254,7 +260,23 @@ class Answers:
             self._rest(way),
             self._unread(way),
             ground,
+            self._behind(trace),
+            self._is_refused_at_pods(trace),
         )
+
+    def _is_refused_at_pods(self, trace: Trace) -> bool:
+        refusing = {each.at.path[0].key for each in trace.admissions if each.decision.answer == "denied"}
+        pods = (self.simulation.acting.workloads(share.key) for share in trace.outcome.shares if refusing)
+        return any(workload.key in refusing for workloads in pods for workload in workloads)
+
+    def _behind(self, trace: Trace) -> str:
+        world = self.simulation.world
+        for share in trace.outcome.shares:
+            service = world.get(share.key) if share.share and not share.problem and share.key[:2] == SERVICE else None
+            if service is not None and not (service.spec.get("selector") or destinations(world, service, share.port)):
+                return leads_nowhere(service)
+        doubts = (each for each in trace.admissions if each.decision.answer == "depends")
+        return next((each.decision.why for each in doubts if each.at.resource.key[:2] == SERVICE), "")
 
     def _unread(self, way: WayIn) -> tuple[object, ...]:
         """Return what may ask the request for anything, and what that says; empty where nothing does."""
@@ -498,6 +520,8 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
         # who certainly turns it away does so whatever the network does
         unsettled, ground = "", ground or (unsettled if change == "opened" else "")
     unknown = before.unknown or after.unknown or before.ground or unsettled
+    if change in ("opened", "closed") and kept_out.at_pods:
+        unknown = unknown or (after if change == "opened" else before).behind
     if not before.denied:
         unknown = unknown or ground
     if change == "rerouted":  # what is asked otherwise is a difference of its own

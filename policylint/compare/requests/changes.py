@@ -27,6 +27,7 @@ from policylint.guardrails.takers import Takers
 from policylint.model import SEVERITIES, Node, ResourceKey, Severity
 from policylint.model.words import shortened
 from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import KINDS
 from policylint.policy.authorizing import PRINCIPAL
 from policylint.reach import (
     IDENTIFIED,
@@ -414,7 +415,7 @@ class _Comparison:
         opens = difference.change in ("opened", "less-asked")
         found = tuple(kept(self._sides, difference, pair.before, pair.after)) if opens else ()
         if not any(self._is_policy(who.policy) for who in by):
-            found = tuple(each for each in found if not self._stands(each, entry, by))
+            found = tuple(each for each in found if not self._stands(each, entry, pair.before, by))
         named = bool(found) and not difference.purpose and _is_named(pair, new)
         listener = pair.after.trace.listener
         inside = entry.gateway if entry.inside else None
@@ -566,11 +567,13 @@ class _Comparison:
     def _is_policy(self, key: ResourceKey) -> bool:
         return key in self._sides.after.policies or self._sides.pairing.was(key) in self._sides.before.policies
 
-    def _stands(self, each: Kept, entry: EntryPoint, by: Sequence[Responsible]) -> bool:
+    def _stands(self, each: Kept, entry: EntryPoint, before: RequestAnswer, by: Sequence[Responsible]) -> bool:
         """Return whether what turned requests away in a mesh stands as it did: it is the client that differs."""
         if each.at is None or self._names(who.policy for who in by):
             return False
-        around = (each.at, ResourceKey("", "Namespace", "", each.at.namespace), entry.gateway)
+        shares = () if any(who.policy[:2] in KINDS for who in each.owners) else before.trace.outcome.shares
+        leading = (self._sides.pairing.key(share.key) for share in shares)  # connections tell of network policies
+        around = (each.at, ResourceKey("", "Namespace", "", each.at.namespace), entry.gateway, *leading)
         owners = [self._sides.pairing.key(who.policy) for who in each.owners]
         return self._changed.isdisjoint((*around, *owners)) and all(self._acts(owner, each.at) for owner in owners)
 

@@ -1,6 +1,6 @@
 """Whether policies act on pods that no manifest shows: those behind a Service whose workload comes from elsewhere.
 
-Source: docs/design/implementations/istio.md §0; such pods have at least the labels that their Service selects.
+Source: docs/design/implementations/istio.md §0; such pods have at least the labels that their Service selects, if any.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GROUP = "security.istio.io"
 def may_refuse(call: RequestFacts, service: Resource, mesh: Mesh, world: World, root: str) -> bool:
     """Tell whether a policy may turn a request away at the pods of a Service."""
     home = service.key.namespace
-    if not mapping(service.spec.get("selector")) or not may_inject(home, world):
+    if not may_inject(home, world):
         return False
     if any(_denies(policy) for policy in _reaching(labels.AUTHORIZATION, service, world, root)):
         return True
@@ -36,7 +36,8 @@ def _reaching(kind: str, service: Resource, world: World, root: str) -> Iterator
         for policy in world.once(_accepted).get((kind, namespace), ()):
             wanted = labels.match_labels(policy)
             ignored = wanted and kind == labels.PEER_AUTHENTICATION and namespace == root
-            differs = any(name in selector and selector[name] != value for name, value in wanted.items())
+            # whatever stands behind a Service that selects nothing, policies of all of a namespace may be about it
+            differs = any(selector.get(name, value) != value for name, value in wanted.items()) if selector else wanted
             if not ignored and not differs:
                 yield policy
 

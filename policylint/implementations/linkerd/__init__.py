@@ -127,6 +127,12 @@ class Linkerd(Implementation):
         """
         return self.admit(call, hop, groups, world)
 
+    def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:
+        """Tell whether a Server may select pods behind a Service, of which none was seen, or a default policy holds."""
+        from policylint.implementations.linkerd.admission import may_refuse
+
+        return may_refuse(call, service, world)
+
     def letting_probes_in(self, *, is_call: bool) -> str:
         return _LETS_CALL if is_call else _LETS_REQUEST
 

@@ -18,6 +18,7 @@ from policylint.documents import Pointer
 from policylint.implementations.linkerd.references import IDENTITIES, referred
 from policylint.load.charts import at, values_of
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
+from policylint.model.kinds import SERVER
 from policylint.model.selectors import matches
 from policylint.model.ternary import every, negated, some
 from policylint.policy.authorizing import (
@@ -51,6 +52,8 @@ _DEFAULT_FLAG = "--default-policy="
 _DEFAULT_VALUE = ("spec", "values", "proxy", "defaultInboundPolicy")
 _INJECT = "linkerd.io/inject"
 _INJECTING = ("enabled", "ingress")
+_OPEN = ("all-unauthenticated", "audit")
+"""Default policies that let everybody in."""
 _OPAQUE = "config.linkerd.io/opaque-ports"
 _REQUIRE_IDENTITY = "config.linkerd.io/proxy-require-identity-inbound-ports"
 _SKIP_INBOUND = "config.linkerd.io/skip-inbound-ports"
@@ -73,6 +76,31 @@ def admit(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], w
     if proxied is None and decision is not None and decision.answer == "denied":
         return decision.if_so("whether its pods are in the mesh")
     return decision
+
+
+def may_refuse(call: RequestFacts, service: Resource, world: World) -> bool:
+    """Tell whether the proxy of pods that no manifest shows may turn a request away: those behind a Service have at
+    least the labels that it selects, if any, and what their Namespace says."""
+    home = service.key.namespace
+    namespace = world.get(ResourceKey("", "Namespace", "", home))
+    around = namespace.annotations if namespace is not None else {}
+    stated = text(around.get(_INJECT))
+    if stated and stated not in _INJECTING:
+        return False
+    selected = mapping(service.spec.get("selector"))
+    if any(_may_select(server, selected) for server in world.in_namespace(*SERVER, home)):
+        return True
+    policy = text(around.get(_DEFAULT)) or _of_cluster(world)[2]
+    meshed = bool(policy) and policy.endswith("-authenticated") and _meshed(call, world) is True
+    return bool(policy) and not meshed and policy not in _OPEN
+
+
+def _may_select(server: Resource, labels: Mapping[str, Any]) -> bool:
+    """Tell whether a Server that turns requests away may select pods with some labels; of none it is known that one of
+    all pods does."""
+    wanted = mapping(mapping(server.spec.get("podSelector")).get("matchLabels"))
+    differs = any(labels.get(name, value) != value for name, value in wanted.items()) if labels else wanted
+    return "podSelector" in server.spec and not differs and text(server.spec.get("accessPolicy")) not in _OPEN
 
 
 def _answer(call: RequestFacts, hop: Checkpoint, policies: Sequence[Attachment], world: World) -> Decision | None:
@@ -200,7 +228,7 @@ def _by_default(policy: str, call: RequestFacts, denied: Decision, world: World)
     """Return what a default policy, or `accessPolicy`, makes of a request that nothing else decides."""
     if policy == "deny":
         return denied
-    if policy in ("all-unauthenticated", "audit"):
+    if policy in _OPEN:
         return denied._replace(answer="allowed", why="")
     if policy in ("all-authenticated", "cluster-authenticated"):
         meshed = _meshed(call, world)

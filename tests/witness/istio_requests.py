@@ -260,8 +260,13 @@ def _listener(filters: Sequence[Any]) -> dict[str, Any]:
 
 
 def our_answers(objects: Sequence[Manifest], refused: Sequence[str], asked: Sequence[Asked]) -> Facts:
-    """Return what policylint says of requests; `depends` where it does not decide."""
-    simulation = simulated([each for each in objects if name_of(each) not in refused])
+    """Return what policylint says of requests at the Gateway; `depends` where it does not decide.
+
+    Envoy was asked as the Gateway alone: what the Service leads to is said to have no proxies.
+    """
+    alone = manifest("v1", "Namespace", "infra", labels={"istio-injection": "disabled"})
+    taken = [each for each in objects if name_of(each) not in refused and name_of(each) != name_of(alone)]
+    simulation = simulated([alone, *taken])
     told = {
         f"{key.kind} {key.namespace}/{key.name} | webhook": "refused"
         for key, state in simulation.policies.items()

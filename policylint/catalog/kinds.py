@@ -395,11 +395,6 @@ class Catalog:
         files = (file for file in self._of(implementation) if file.has(b" nodePorts: "))
         return [kind for file in files for kind in file.kinds() if kind.node_ports is not None]
 
-    def data_plane(self, implementation: str | None) -> list[Mapping[str, Any]]:
-        """Return where an implementation's proxies may run, the default first; nothing where that is not known."""
-        files = self._of(implementation) if implementation is not None else ()
-        return [mapping(place) for file in files for place in sequence(file.content().get("dataPlane"))]
-
     def settings(self, implementation: str) -> Mapping[str, Any]:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         if implementation not in self._settled:

@@ -85,7 +85,7 @@ def is_told(world: World, vendor: Vendor, flag: str) -> bool | None:
     its chart were seen."""
     seen = None
     for _, container in containers(world, WORKLOADS):
-        if runs(container, texts(vendor.proxies.get("images"))):
+        if runs(container, vendor.images):
             if _is_set(flag, arguments(container)):
                 return True
             seen = False

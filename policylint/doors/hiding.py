@@ -48,10 +48,10 @@ def of_controller(world: World, vendor: Vendor) -> Hiding | None:
     for hiding in hiding_services(world):
         for workload in workloads_selected(world, hiding.owner):
             listed = map(mapping, sequence(pod_spec(workload).get("containers")))
-            if any(runs(container, texts(about.get("images"))) for container in listed):
+            if any(runs(container, vendor.images) for container in listed):
                 return hiding
-    chart, place = text(about.get("chart")), tuple(text(about.get("policy")).split("."))
-    for release, values, is_whole in values_of(world, chart) if chart else ():
+    place = tuple(text(about.get("policy")).split("."))
+    for release, values, is_whole in values_of(world, vendor.chart) if vendor.chart else ():
         if is_whole and not _is_kept(world, values, place) and _stated(values, place, about) == "Cluster":
             root = ("spec", "values") if release.key.kind == "HelmRelease" else ("spec",)
             deepest = (*root, *place)

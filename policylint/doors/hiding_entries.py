@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policylint.catalog.placements import placements
 from policylint.documents import Pointer
 from policylint.doors import PUBLISHED, is_door, is_inside, proxies, with_doors
 from policylint.doors.hiding import FIELD, Hiding, hiding_services, is_plain, of_controller, speaks_of_proxies
@@ -49,7 +50,7 @@ def of_gateway(simulation: Simulation, state: GatewayState) -> Hiding | None:
         place = _place(resource.body if resource is not None else {}, ())
         if resource is not None and place:
             return Hiding(resource, place, is_stated=True) if value_at(resource.body, place) == "Cluster" else None
-    about = simulation.catalog.data_plane(implementation_of(state, simulation.catalog))
+    about = placements(implementation_of(state, simulation.catalog) or "")
     infrastructure = mapping(state.gateway.spec.get("infrastructure"))
     is_silent = not named and "parametersRef" not in infrastructure
     does_hide = any(

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from policylint.catalog.kinds import shipped_catalog
+from policylint.catalog.placements import placements
 from policylint.documents import read
 from policylint.doors import DOOR_GUARDS
 from policylint.model import PolicyKind, Resource, integer, mapping, sequence, text, texts
@@ -41,8 +42,22 @@ class Vendor:
 
     @property
     def proxies(self) -> Mapping[str, Any]:
-        """Which images its proxies have, and where its chart says how connections come to them."""
+        """Where its chart says how connections come to its proxies; empty where that is not known."""
         return mapping(self._entry.get("proxies"))
+
+    @property
+    def chart(self) -> str:
+        """The chart that installs its proxies, as the catalog names it."""
+        return next(filter(None, (text(placement.get("chart")) for placement in self._placements)), "")
+
+    @property
+    def images(self) -> list[str]:
+        """Patterns of the images of its proxies, as the catalog has them."""
+        return [image for placement in self._placements for image in texts(placement.get("images"))]
+
+    @property
+    def _placements(self) -> Sequence[Mapping[str, Any]]:
+        return placements(self.catalogued)
 
     @property
     def risky(self) -> Mapping[str, Any]:

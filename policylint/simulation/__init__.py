@@ -170,13 +170,14 @@ class Simulation:
         self, gateways: Iterable[GatewayState], routes: Iterable[RouteState], found: list[Endpoint] | None = None
     ) -> Hops:
         """Return the ways from some Gateways to the backends of some routes, among all workloads or those `found`."""
+        from policylint.catalog.placements import placements
         from policylint.implementations.generic.data_planes import anywhere, data_planes
         from policylint.network.addressed import SERVICE, services_behind
         from policylint.network.hops import Hops
 
         planes: list[DataPlane] = []
         for gateway in gateways:
-            places = self.catalog.data_plane(implementation_of(gateway, self.catalog) or gateway.served_by)
+            places = placements(implementation_of(gateway, self.catalog) or gateway.served_by)
             planes += data_planes(self.world, gateway, places)
         unseen = {parent.unseen.key for route in routes for parent in route.parents if parent.unseen is not None}
         planes += map(anywhere, sorted(unseen - {plane.gateway for plane in planes}))

@@ -37,10 +37,11 @@ from policylint.render.argo.sources import (
 from policylint.render.flux.deployment import Build, Deployed
 from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import is_below, live_manifests
-from policylint.render.helm import app_template, known_charts, published
+from policylint.render.helm import published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers, merged
+from policylint.render.helm.unrendered import Known, known_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS
@@ -580,36 +581,29 @@ class Argo:
         values, origin = merged(layers or [({}, helm_place)], self._budget)
         lacks_files = not all(path and self._tree.read(path) is not None for path in files)
         self._budget.spend(size_of(values)[0])
-        if source.get("chart") and app_template.makes(
-            text(source["chart"]), text(source.get("targetRevision")), values
-        ):
+        name, chart = text(helm.get("releaseName")) or owner.name, text(source.get("chart")).rpartition("/")[2]
+        version = text(source.get("targetRevision"))
+        release = Release(name, namespace or "default", values, origin, self._budget, chart, major_of(chart, version))
+        known = known_of(release, version) if chart else Known(ingresses(release), of_family=False)
+        if known.of_family:
             self._in_this_tree = True
-            name = text(helm.get("releaseName")) or owner.name
-            chart = text(source["chart"])
-            major = major_of(chart, text(source.get("targetRevision")))
-            if chart != app_template.CHART:
+            if not known.is_whole(chart):
                 own_values = f"{owner} may create it; the chart's own values are not seen"
                 cluster.journal.gap(own_values, namespace, source=published.source(chart, values))
-            made = app_template.objects(
-                Release(name, namespace or "default", values, origin, self._budget, chart, major)
-            )
             if lacks_files:
                 unseen = f"{owner} may create it; not all of its values are seen"
                 cluster.journal.gap(unseen, namespace, source=published.source(chart, values))
-            for manifest in made if lacks_files else ():
+            for manifest in known.objects if lacks_files else ():
                 manifest.leave_open(f"not all values of {owner} were seen")
-            return made
+            return known.objects
         may_make_routes = lacks_files or not source.get("chart") or speaks_of_routes(values)
         message = f"{owner} may create it; its chart is not rendered"
-        known = published.source(text(source.get("chart")).rpartition("/")[2], values)
-        cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=known)
+        makes = published.source(chart, values)
+        cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=makes)
         cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
-        name, chart = text(helm.get("releaseName")) or owner.name, text(source.get("chart")).rpartition("/")[2]
-        release = Release(name, namespace or "default", values, origin, self._budget, chart)
-        made = known_charts.routes(chart, release)
-        for manifest in made if lacks_files or helm.get("parameters") else ():
+        for manifest in known.objects if lacks_files or helm.get("parameters") else ():
             manifest.leave_open(f"not all values of {owner} were seen")
-        return [*made, *ingresses(release)]
+        return known.objects
 
 
 def _of_set(manifest: Manifest, tree: Tree, journal: Journal) -> Iterator[Manifest]:

@@ -14,11 +14,11 @@ from policylint.model.keys import ENCRYPTED_VALUE
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.flux.sources import SourceAddress
-from policylint.render.helm import app_template, known_charts, published
+from policylint.render.helm import published
 from policylint.render.helm.app_template.release import Release, major_of
-from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers
 from policylint.render.helm.layers import merged as merged_values
+from policylint.render.helm.unrendered import known_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.patches import apply_patches, patches
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, manifests_of
@@ -179,9 +179,10 @@ def _released(
     in_tree = None if charts is None else _in_tree(manifest, by_name, own, charts, tree)
     if charts is not None and in_tree is not None:
         objects = _installed(in_tree, release, values, charts, tree, journal)
-    if objects is None and app_template.makes(own_name, chart.version, release.values):
-        objects = app_template.objects(release)
-        if own_name != app_template.CHART:
+    known = known_of(release, chart.version) if objects is None else None
+    if known is not None and known.of_family:
+        objects = known.objects
+        if not known.is_whole(own_name):
             own_values = f"{manifest} may create it; the chart's own values are not seen"
             journal.gap(own_values, release.namespace, source=published.source(own_name, release.values))
     if objects is None:
@@ -189,7 +190,10 @@ def _released(
         message = f"{manifest} may create it; its chart is not rendered"
         kinds = published.source(own_name, release.values, seen=values.seen)
         journal.gap(message, release.namespace, gateway_api=may_make_routes, source=kinds)
-        return _Installed([*known_charts.routes(chart.name, release), *ingresses(release)], is_known=False)
+        made_so = known.objects if known is not None else []
+        for made in made_so if not values.seen else ():
+            made.leave_open(f"not all values of {manifest} were seen")
+        return _Installed(made_so, is_known=False)
     if not values.seen:
         lacking = f"{manifest} may create it; not all of its values are seen"
         journal.gap(lacking, release.namespace, source=published.source(own_name, release.values, seen=False))

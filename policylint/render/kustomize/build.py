@@ -603,17 +603,29 @@ class _Run:
         """Add the objects of a chart; one that is not rendered is a gap in its namespace."""
         name = text(chart.get("releaseName")) or text(chart.get("name"))
         namespace = text(chart.get("namespace")) or text(self._body.get("namespace"))
-        objects = self._rendered_chart(chart, name, namespace, place)
-        values, origin = ({}, place) if objects is not None else self._chart_values(chart, place)
-        if objects is None and text(chart.get("name")) == "app-template":
-            objects = self._of_app_template(chart, (name, namespace or "default"), values, origin)
-        if objects is not None:
+        if (objects := self._rendered_chart(chart, name, namespace, place)) is not None:
             self._manifests += objects
             return
         from policylint.render.helm import published
+        from policylint.render.helm.app_template.release import Release, major_of
+        from policylint.render.helm.unrendered import known_of
 
-        known = published.source(text(chart.get("name")), values)
-        self._journal.gap(f"chart {name} may create it; charts are not rendered", namespace, source=known)
+        values, origin = self._chart_values(chart, place)
+        own_name, version = text(chart.get("name")), text(chart.get("version"))
+        self._budget.spend(size_of(values)[0])
+        major = major_of(own_name, version)
+        known = known_of(Release(name, namespace or "default", values, origin, self._budget, own_name, major), version)
+        lacks_files = any(self._tree.read(path) is None for path in self._value_files(chart))
+        for manifest in known.objects if lacks_files else ():
+            manifest.leave_open(f"not all values of chart {name} were seen")
+        self._manifests += known.objects
+        if known.is_whole(own_name):
+            return
+        lacking = "the chart's own values are not seen" if known.of_family else "charts are not rendered"
+        makes = published.source(own_name, values)
+        self._journal.gap(f"chart {name} may create it; {lacking}", namespace, source=makes)
+        if known.of_family:
+            return
         notes = self._journal.notes
         if not any(note.code == "chart" and note.location.pointer == place.pointer for note in notes):
             self._journal.note(f"chart {name} is not rendered", place, code="chart")
@@ -655,24 +667,6 @@ class _Run:
         layers = [*inline, *of_files] if merge == "merge" else inline if merge == "replace" else [*of_files, *inline]
         self._reached.update(paths)
         return merged(layers, self._budget)
-
-    def _of_app_template(
-        self, chart: Any, names: tuple[str, str], values: Any, origin: Provenance
-    ) -> list[Manifest] | None:
-        """Return what the app-template chart makes of values, None where another one has its name."""
-        from policylint.render.helm import app_template
-        from policylint.render.helm.app_template.release import Release, major_of
-
-        version = text(chart.get("version"))
-        if not app_template.makes(app_template.CHART, version, values):
-            return None
-        self._budget.spend(size_of(values)[0])
-        major = major_of(app_template.CHART, version)
-        made = app_template.objects(Release(*names, values, origin, self._budget, major=major))
-        lacks_files = any(self._tree.read(path) is None for path in self._value_files(chart))
-        for manifest in made if lacks_files else ():
-            manifest.leave_open(f"not all values of chart {names[0]} were seen")
-        return made
 
     def _configurations(self) -> None:
         references: list[NameReference] = []

@@ -1,0 +1,37 @@
+"""What a chart that is not rendered makes of its values, as far as that is known, whoever installs it."""
+
+from __future__ import annotations
+
+from policylint.namedtuple import NamedTuple
+from policylint.render.helm import app_template, known_charts
+from policylint.render.helm.app_template.release import Release
+from policylint.render.helm.ingresses import ingresses
+from policylint.render.provenance import Manifest
+
+
+class Known(NamedTuple):
+    """What is known of a release.
+
+    Args:
+        objects: that it makes.
+        of_family: whether the chart is made with the library of app-template, so that its values say all of them.
+    """
+
+    objects: list[Manifest]
+    of_family: bool
+
+    def is_whole(self, chart: str) -> bool:
+        """Return whether these are all objects of a chart of some name: what else is made so has values of its own."""
+        return self.of_family and chart == app_template.CHART
+
+
+def known_of(release: Release, version: str) -> Known:
+    """Return what is known of a release of some version.
+
+    Raises:
+        ExhaustedError: it makes more objects than the budget allows.
+    """
+    if app_template.makes(release.chart, version, release.values):
+        return Known(app_template.objects(release), of_family=True)
+    chart = release.chart.rpartition("/")[2]
+    return Known([*known_charts.routes(chart, release), *ingresses(release)], of_family=False)

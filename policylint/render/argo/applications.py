@@ -41,7 +41,7 @@ from policylint.render.helm import published
 from policylint.render.helm.app_template.release import Release, major_of
 from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers, merged
-from policylint.render.helm.unrendered import Known, known_of
+from policylint.render.helm.unrendered import MadeOfValues, known_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS
@@ -584,7 +584,7 @@ class Argo:
         name, chart = text(helm.get("releaseName")) or owner.name, text(source.get("chart")).rpartition("/")[2]
         version = text(source.get("targetRevision"))
         release = Release(name, namespace or "default", values, origin, self._budget, chart, major_of(chart, version))
-        known = known_of(release, version) if chart else Known(ingresses(release), of_family=False)
+        known = known_of(release, version) if chart else MadeOfValues(ingresses(release), of_family=False)
         if known.of_family:
             self._in_this_tree = True
             if not known.is_whole(chart):

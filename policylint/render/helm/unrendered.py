@@ -9,7 +9,7 @@ from policylint.render.helm.ingresses import ingresses
 from policylint.render.provenance import Manifest
 
 
-class Known(NamedTuple):
+class MadeOfValues(NamedTuple):
     """What is known of a release.
 
     Args:
@@ -25,13 +25,13 @@ class Known(NamedTuple):
         return self.of_family and chart == app_template.CHART
 
 
-def known_of(release: Release, version: str) -> Known:
+def known_of(release: Release, version: str) -> MadeOfValues:
     """Return what is known of a release of some version.
 
     Raises:
         ExhaustedError: it makes more objects than the budget allows.
     """
     if app_template.makes(release.chart, version, release.values):
-        return Known(app_template.objects(release), of_family=True)
+        return MadeOfValues(app_template.objects(release), of_family=True)
     chart = release.chart.rpartition("/")[2]
-    return Known([*known_charts.routes(chart, release), *ingresses(release)], of_family=False)
+    return MadeOfValues([*known_charts.routes(chart, release), *ingresses(release)], of_family=False)

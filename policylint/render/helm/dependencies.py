@@ -15,10 +15,10 @@ from policylint.budget import Budget, size_of
 from policylint.model import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
-from policylint.render.helm import app_template, known_charts, published
+from policylint.render.helm import published
 from policylint.render.helm.app_template.release import Release, major_of
-from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.own import is_compatible, is_on
+from policylint.render.helm.unrendered import known_of
 from policylint.render.journal import Journal
 from policylint.render.provenance import Manifest, Provenance
 
@@ -101,9 +101,9 @@ def made(
     origin = parent.origin.child(dependency.key)
     release = Release(parent.name, parent.namespace or "default", values, origin, budget, name, major_of(name, version))
     about = f"chart {name}, on which {parent.title} depends,"
-    if app_template.makes(name, version, values):
-        objects = app_template.objects(release)
-        if name != app_template.CHART:
+    found = known_of(release, version)
+    if found.of_family:
+        if not found.is_whole(name):
             reason = f"{about} may create it; its own values are not seen"
             journal.gap(reason, parent.namespace, source=published.source(name, values))
     else:
@@ -113,7 +113,6 @@ def made(
             f"{about} may create it; it is not rendered", parent.namespace, gateway_api=may_make_routes, source=known
         )
         journal.note(f"{about} is not rendered", place, code="chart")
-        objects = [*known_charts.routes(name, release), *ingresses(release)]
-    for manifest in objects if not parent.is_whole else ():
+    for manifest in found.objects if not parent.is_whole else ():
         manifest.leave_open(f"not all values of {parent.title} were seen")
-    return objects
+    return found.objects

@@ -12,11 +12,12 @@ from policylint.doors.hiding import FIELD, Hiding, hiding_services, of_controlle
 from policylint.doors.hiding_entries import of_gateway
 from policylint.doors.vendors import vendors
 from policylint.implementations import Implementation, implementation
-from policylint.model import Finding, Location, Related, Resource, ResourceKey, mapping, sequence, value_at
+from policylint.model import Finding, Location, Related, Resource, ResourceKey, mapping, sequence, text, value_at
 from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
 from policylint.network.addresses import may_hold
 from policylint.network.hops import SHOWN
+from policylint.network.ports import TCP
 from policylint.network.rules import Block
 from policylint.simulation import Simulation
 from policylint.spaces.addresses import OF_NOBODY, address_set, cidr, network_of, without
@@ -74,8 +75,8 @@ def _ofnetwork_of(simulation: Simulation, service: Resource) -> Iterator[Listed]
     """Yield the addresses by which network policies let clients in to the pods behind a Service, and nobody else."""
     hops = simulation.hops
     for port in map(mapping, sequence(service.spec.get("ports"))):
-        number = port.get("port")
-        for hop in hops.from_outside(service.key, number).hops if isinstance(number, int) else ():
+        number, over = port.get("port"), text(port.get("protocol"), TCP)
+        for hop in hops.from_outside(service.key, number, over).hops if isinstance(number, int) else ():
             if hop.because != SHOWN or hop.target.role != "workload":
                 continue
             policies = {step.policy.key: step.policy for step in hop.ingress if step.policy is not None}

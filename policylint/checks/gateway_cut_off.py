@@ -16,7 +16,7 @@ from policylint.network.cilium import BESIDE_NETWORK_POLICIES, LETS_GATEWAYS
 from policylint.network.endpoints import workloads
 from policylint.network.hops import Hop, Hops, Way
 from policylint.network.kinds import NETWORK_POLICY
-from policylint.network.ports import PortSpec
+from policylint.network.ports import TCP, UDP, PortSpec
 from policylint.network.rules import Direction
 from policylint.network.state import Network
 from policylint.simulation import Simulation
@@ -63,20 +63,20 @@ class _Few:
         """
         if not self._simulation.world.partial:
             return True
-        places = {(gateway, backend.wanted, backend.port) for _, gateway, backend in _sent(self._doors)}
+        places = {(gateway, *_place(self._doors, route, gateway, each)) for route, gateway, each in _sent(self._doors)}
         return any(self._way(*place).verdict == "denied" for place in places) or any(
-            (self._simulation.hops if gateway in self._own else self._around).to_gateway(gateway, port).verdict
+            (self._simulation.hops if gateway in self._own else self._around).to_gateway(gateway, port, over).verdict
             == "denied"
-            for gateway, port in _opened(self._doors)
+            for gateway, port, over in _opened(self._doors)
         )
 
-    def _way(self, gateway: ResourceKey, wanted: ResourceKey, port: int | None) -> Way:
+    def _way(self, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
         """Return the way to a backend: where its pods are among all ends already, from Gateways and from outside."""
         if gateway in self._own or gateway.kind in PUBLISHED:
-            way = _way(self._simulation.hops, gateway, wanted, port)
+            way = _way(self._simulation.hops, gateway, wanted, port, over)
             if way.hops:
                 return way
-        return _way(self._around, gateway, wanted, port)
+        return _way(self._around, gateway, wanted, port, over)
 
     @cached_property
     def _around(self) -> Hops:
@@ -113,9 +113,18 @@ def _sent(simulation: Simulation) -> Iterator[tuple[RouteState, ResourceKey, Bac
                     yield route, gateway, backend
 
 
-def _opened(simulation: Simulation) -> dict[tuple[ResourceKey, int], list[ResourceKey]]:
+def _place(
+    simulation: Simulation, route: RouteState, gateway: ResourceKey, backend: BackendState
+) -> tuple[ResourceKey, int | None, str]:
+    """Return where a Gateway sends what it has for a backend of a route, and over which protocol."""
+    nodes = {each.node for parent in route.parents if parent.gateway == gateway for each in parent.candidates}
+    found = {listener.protocol for node in nodes if (listener := simulation.topology.listener(node)) is not None}
+    return backend.wanted, backend.port, UDP if found == {UDP} else TCP
+
+
+def _opened(simulation: Simulation) -> dict[tuple[ResourceKey, int, str], list[ResourceKey]]:
     """Return the ports of listeners that have routes, with these; what is published has no proxies in front of it."""
-    routes: dict[tuple[ResourceKey, int], list[ResourceKey]] = {}
+    routes: dict[tuple[ResourceKey, int, str], list[ResourceKey]] = {}
     for route in simulation.topology.routes:
         for parent in route.parents:
             gateway = parent.gateway
@@ -124,7 +133,8 @@ def _opened(simulation: Simulation) -> dict[tuple[ResourceKey, int], list[Resour
             for candidate in parent.candidates:
                 listener = simulation.topology.listener(candidate.node)
                 if not candidate.failure and listener is not None and listener.port:
-                    routes.setdefault((gateway, listener.port), []).append(route.route.key)
+                    over = UDP if listener.protocol == UDP else TCP
+                    routes.setdefault((gateway, listener.port, over), []).append(route.route.key)
     return routes
 
 
@@ -132,7 +142,7 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     by_policy: dict[tuple[ResourceKey, str], list[_Cut]] = {}
     known: dict[tuple[object, ...], Way] = {}
     for route, gateway, backend in _sent(simulation):
-        place = (gateway, backend.wanted, backend.port)
+        place = (gateway, *_place(simulation, route, gateway, backend))
         if place not in known:
             known[place] = _way(simulation.hops, *place)
         way = known[place]
@@ -147,17 +157,17 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     yield from _closed(simulation)
 
 
-def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None) -> Way:
+def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
     """Return the way from the proxies of a Gateway to a backend; what is published by itself has none of them."""
     if gateway.kind in PUBLISHED:
-        return hops.from_outside(wanted, port)
-    return hops.from_gateway(gateway, None, wanted, port)
+        return hops.from_outside(wanted, port, over)
+    return hops.from_gateway(gateway, None, wanted, port, over)
 
 
 def _closed(simulation: Simulation) -> Iterator[Finding]:
     """Yield what keeps clients from the port of a listener that has routes."""
-    for (gateway, port), served in sorted(_opened(simulation).items()):
-        way = simulation.hops.to_gateway(gateway, port)
+    for (gateway, port, over), served in sorted(_opened(simulation).items()):
+        way = simulation.hops.to_gateway(gateway, port, over)
         step = way.hops[0].deciding if way.verdict == "denied" else None
         if step is None or step.policy is None:
             continue

@@ -18,7 +18,7 @@ from policylint.network.addressed import SERVICE, Destination, destinations, ser
 from policylint.network.endpoints import Endpoint, behind, stand_ins, workloads
 from policylint.network.kinds import NOT_EVALUATED
 from policylint.network.meshes import Tunnel, Tunnels, untunnelled
-from policylint.network.ports import LAST, PROTOCOLS, PortSpec
+from policylint.network.ports import LAST, PROTOCOLS, TCP, PortSpec
 from policylint.network.proxies import DataPlane
 from policylint.network.rules import Direction, PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
@@ -141,44 +141,47 @@ class Hops:
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
         self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more), tunnel=tunnel)
         self._behind: dict[ResourceKey, list[int]] = {}
-        self._known: dict[tuple[int, ResourceKey, int | None], list[Hop]] = {}
+        self._known: dict[tuple[int, ResourceKey, int | None, str], list[Hop]] = {}
         self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
 
-    def from_gateway(self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None) -> Way:
+    def from_gateway(
+        self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None, over: str = TCP
+    ) -> Way:
         """Return the way from clients through a Gateway to the pods behind a backend.
 
         Args:
             listener: the listener's port, None where it is not known.
+            over: the protocol of connections: one number may be open for each of several.
         """
         ways = []
         for plane in self.planes.get(gateway, ()):
-            hops = [] if listener is None else self._from_clients(plane, listener)
-            hops += self.to_backend(plane.endpoint, backend, port)
+            hops = [] if listener is None else self._from_clients(plane, listener, over)
+            hops += self.to_backend(plane.endpoint, backend, port, over)
             ways.append(joined(hops))
         return _likeliest(ways)
 
-    def to_gateway(self, gateway: ResourceKey, listener: int) -> Way:
+    def to_gateway(self, gateway: ResourceKey, listener: int, over: str = TCP) -> Way:
         """Return the way from clients to the proxies of a Gateway, on the port of a listener."""
-        return _likeliest([joined(self._from_clients(plane, listener)) for plane in self.planes.get(gateway, ())])
+        return _likeliest([joined(self._from_clients(plane, listener, over)) for plane in self.planes.get(gateway, ())])
 
-    def from_outside(self, backend: ResourceKey, port: int | None) -> Way:
+    def from_outside(self, backend: ResourceKey, port: int | None, over: str = TCP) -> Way:
         """Return the way of clients outside straight to the pods behind a Service, or to those of a workload."""
         ends = self.network.universe.endpoints
-        pods = list(self._pods(backend, port))
+        pods = list(self._pods(backend, port, over))
         if not pods and backend[:2] != SERVICE:
-            pods = [(number, "TCP", [port] if port else []) for number, end in enumerate(ends) if end.key == backend]
+            pods = [(number, over, [port] if port else []) for number, end in enumerate(ends) if end.key == backend]
         hops = [self._from_anywhere(target, protocol, ports) for target, protocol, ports in pods]
         verdicts = {hop.verdict for hop in hops}
         if not verdicts or "unknown" in verdicts:
             return Way("unknown", tuple(hops))
         return Way(verdicts.pop() if len(verdicts) == 1 else "partly", tuple(hops))
 
-    def from_unseen(self, account: str, backend: ResourceKey, port: int | None) -> Way:
+    def from_unseen(self, account: str, backend: ResourceKey, port: int | None, over: str = TCP) -> Way:
         """Return the way of a ServiceAccount with no workload that was seen: known where no policy bears on an end."""
         spaces = ("", account.split("/")[1])
         sending = (self.network.policies[number].key for number, _ in self.network.directions["egress"])
         by, hops = next((key for key in sending if key.namespace in spaces), None), []
-        for target, protocol, ports in self._pods(backend, port):
+        for target, protocol, ports in self._pods(backend, port, over):
             bears = next((entry.policy.key for entry in self.network.entries(target, "ingress")), by)
             because = f"{bears} may stop what {account} sends, which no workload seen here has" if bears else ""
             shown = f"{protocol} {','.join(map(str, ports))}".strip()
@@ -212,13 +215,13 @@ class Hops:
             verdict = "unknown"
         return verdict, _uncertain(steps, SHOWN) if verdict == "unknown" else "", steps
 
-    def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None) -> list[Hop]:
+    def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None, over: str = TCP) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
 
         Where the manifests say that addresses or hosts stand behind a backend, the hops lead to these, and only the
         source's own policies bear on them. There are none to a backend of which the manifests say nothing.
         """
-        place = (self._number[id(source)], backend, port)
+        place = (self._number[id(source)], backend, port, over)
         if place not in self._known:
             self._known[place] = list(self._to(*place, frozenset()))
         return list(self._known[place])
@@ -231,8 +234,10 @@ class Hops:
             return []
         return [self._hop(len(ends) - 1, target, protocol, ports) for target, protocol, ports in pods]
 
-    def _to(self, source: int, backend: ResourceKey, port: int | None, before: frozenset[ResourceKey]) -> Iterator[Hop]:
-        pods = list(self._pods(backend, port))
+    def _to(
+        self, source: int, backend: ResourceKey, port: int | None, over: str, before: frozenset[ResourceKey]
+    ) -> Iterator[Hop]:
+        pods = list(self._pods(backend, port, over))
         for target, protocol, ports in pods:
             yield self._hop(source, target, protocol, ports)
         resource = self.network.world.get(backend)
@@ -243,7 +248,7 @@ class Hops:
             if service is None:
                 yield self._hop_outside(source, destination)
             else:
-                yield from self._to(source, service, destination.port, before | {backend})
+                yield from self._to(source, service, destination.port, over, before | {backend})
 
     def number(self, end: Endpoint) -> int:
         """Return the number of an end."""
@@ -309,32 +314,33 @@ class Hops:
         number = self.network.numbers.get(f"Pods {service.path}")
         return [] if number is None else [number]
 
-    def _pods(self, backend: ResourceKey, port: int | None) -> Iterator[tuple[int, str, list[int]]]:
+    def _pods(self, backend: ResourceKey, port: int | None, over: str = TCP) -> Iterator[tuple[int, str, list[int]]]:
         """Yield the pods behind a port of a backend: end, protocol, ports there (none where that is not known)."""
         service = self.network.world.get(backend) if backend[:2] == SERVICE else None
         if service is None:
             for number in self._unseen(backend) if backend[:2] == SERVICE else ():
-                yield number, "TCP", []
+                yield number, over, []
             return
         ports = [mapping(entry) for entry in sequence(service.spec.get("ports"))]
         named = [entry for entry in ports if port is None or entry.get("port") == port]
+        named = [entry for entry in named if text(entry.get("protocol"), TCP) == over] or named
         entry = named[0] if named else None
         if entry is None or (port is None and len(ports) > 1):
             return
-        protocol = text(entry.get("protocol"), "TCP")
+        protocol = text(entry.get("protocol"), TCP)
         if backend not in self._behind:
             self._behind[backend] = self.pods(service)
         for number in self._behind[backend]:
             yield number, protocol, target_ports(self.network.universe.endpoints[number], entry)
 
-    def _from_clients(self, plane: DataPlane, listener: int) -> list[Hop]:
+    def _from_clients(self, plane: DataPlane, listener: int, over: str) -> list[Hop]:
         """Return the hop from clients outside to the proxies; what no policy isolates needs none."""
         number = self._number[id(plane.endpoint)]
         if not self.network.entries(number, "ingress"):
             return []
         port = plane.container_port(listener)
-        verdict, because, steps = self._entered(number, self._ports("TCP", () if port is None else (port,)))
-        return [Hop(None, plane.endpoint, f"TCP {port or ''}".strip(), verdict, (), steps, because)]
+        verdict, because, steps = self._entered(number, self._ports(over, () if port is None else (port,)))
+        return [Hop(None, plane.endpoint, f"{over} {port or ''}".strip(), verdict, (), steps, because)]
 
     def _hop(self, source: int, target: int, protocol: str, ports: Sequence[int]) -> Hop:
         universe = self.network.universe

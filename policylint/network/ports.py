@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from policylint.namedtuple import NamedTuple
 
-PROTOCOLS = ("SCTP", "TCP", "UDP")
+TCP, UDP = "TCP", "UDP"
+PROTOCOLS = ("SCTP", TCP, UDP)
 LAST = 65535
 
 

@@ -78,8 +78,7 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
     port = request.port or PORTS.get(request.scheme)
     if len(sources) != 1 or port is None:
         return None
-    over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
-    hop = simulation.hops.to_host(sources[0], request.host, over, port)
+    hop = simulation.hops.to_host(sources[0], request.host, _over(request), port)
     if not any(step.policy is not None for step in hop.egress):
         return None
     asked, share = list(start.questions), Share(hop.target.key, port, 1, 1.0)
@@ -296,7 +295,7 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
     from policylint.network.hops import joined
 
     hops = simulation.hops
-    request = trace.request
+    request, over = trace.request, _over(trace.request)
     if request.client or trace.gateway is None:
         sources = _clients(simulation, request.client)
         if not sources and request.pod:
@@ -308,15 +307,19 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         if relayed or simulation.acting.fronts_for(share.key, client):
             return joined([])  # how proxies of the nodes, and waypoints, send requests on is not followed
         if not sources:
-            return hops.from_unseen(request.client, share.key, share.port)
+            return hops.from_unseen(request.client, share.key, share.port, over)
         if request.pod and share.key.kind != "Service":
-            over = request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
             return _united([joined(_to_pod(hops, source, share, over)) for source in sources])
-        return _united([joined(hops.to_backend(source, share.key, share.port)) for source in sources])
+        return _united([joined(hops.to_backend(source, share.key, share.port, over)) for source in sources])
     if trace.gateway.kind in PUBLISHED:
-        return hops.from_outside(share.key, share.port)
+        return hops.from_outside(share.key, share.port, over)
     listener = None if trace.listener is None else trace.listener.port
-    return hops.from_gateway(trace.gateway, listener, share.key, share.port)
+    return hops.from_gateway(trace.gateway, listener, share.key, share.port, over)
+
+
+def _over(request: Request) -> str:
+    """Return the protocol of the connections or datagrams that bring a request."""
+    return request.scheme.upper() if request.scheme in ("udp", "sctp") else "TCP"
 
 
 def _to_pod(hops: Hops, source: Endpoint, share: Share, protocol: str) -> list[Hop]:

@@ -37,6 +37,8 @@ _RIGHTS = "rbac.authorization.k8s.io"
 _BINDINGS = ((_RIGHTS, "ClusterRoleBinding"), (_RIGHTS, "RoleBinding"))
 _NO_REQUESTS = frozenset({"use"})
 """Verbs of rights that the API server looks up by itself, as when it admits pods: nobody makes a request with them."""
+_OF_API_SERVER = ("kube-system", "kube-public")
+"""Namespaces in which the API server makes Roles itself."""
 _NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
 """Parts of paths to what a controller asks, or what requests do not wait for."""
 
@@ -113,11 +115,16 @@ def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
 
 
 def _asks_nothing(simulation: Simulation, named: Mapping[str, Any], binding: Resource) -> bool:
-    """Return whether all rights of a role are such as others look at: which constraints hold for pods (`use`)."""
+    """Return whether all rights of a role are such as others look at: which constraints hold for pods (`use`).
+
+    A Role that was not seen shows no need: of those that the API server makes, none is outside of its own namespaces.
+    """
     kind = text(named.get("kind"))
     home = binding.key.namespace if kind == "Role" else ""
     role = simulation.world.get(ResourceKey(_RIGHTS, kind, home, text(named.get("name"))))
-    rules = [] if role is None or "aggregationRule" in role.body else sequence(role.body.get("rules"))
+    if role is None:
+        return kind == "Role" and home not in _OF_API_SERVER
+    rules = [] if "aggregationRule" in role.body else sequence(role.body.get("rules"))
     return bool(rules) and all({*texts(mapping(rule).get("verbs"))} <= _NO_REQUESTS for rule in rules)
 
 

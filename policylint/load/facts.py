@@ -128,7 +128,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
                 documents += again.documents
                 problems += again.problems
                 continue
-            elif document.kind in ("ClusterRole", "Role") and _USES.search(chunk) and b"create" not in chunk:
+            elif document.kind == "ClusterRole" and _USES.search(chunk) and b"create" not in chunk:
                 documents += read_unread(data, document).documents
                 continue
             elif document.kind == "ConfigMap":

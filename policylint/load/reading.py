@@ -29,9 +29,10 @@ _CALLING = frozenset(
         "APIService",
         "ClusterRoleBinding",
         "RoleBinding",
+        "Role",
     }
 )
-"""Kinds that say whom the API server calls, or who calls it, which network policies may keep from it."""
+"""Kinds that say whom the API server calls, or who may call it, which network policies may keep from it."""
 
 
 class Loaded(NamedTuple):

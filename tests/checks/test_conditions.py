@@ -256,7 +256,8 @@ def test_rights_that_others_look_at_ask_for_no_connection(tmp_path: Path, role: 
     [
         ("ClusterRole", "", ["use"], 0),
         ("Role", "shop", ["use"], 0),
-        ("Role", "other", ["use"], 1),
+        ("Role", "other", ["use"], 0),
+        ("Role", "shop", ["get"], 1),
         ("ClusterRole", "", ["use", "get"], 1),
         ("ClusterRole", "", ["impersonate"], 1),
     ],

@@ -27,6 +27,13 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: operator}
 subjects: [{kind: ServiceAccount, name: operator, namespace: ops}]
 ---
 """
+ROLE = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: operator, namespace: %s}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
+---
+"""
 OUT = """
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -94,7 +101,7 @@ def said(folder: Path, *manifests: str) -> list[str]:
     ],
 )
 def test_a_controller_must_reach_the_api_server(tmp_path: Path, policies: str, is_cut: bool) -> None:
-    assert bool(said(tmp_path, OPERATOR % "", BOUND % "ops", policies)) is is_cut
+    assert bool(said(tmp_path, OPERATOR % "", BOUND % "ops" + ROLE % "ops", policies)) is is_cut
 
 
 ANYWHERE = OUT % "{to: [{ipBlock: {cidr: 0.0.0.0/0}}], ports: [{port: 443}, {port: 6443}]}"
@@ -135,7 +142,7 @@ data: {%s}
 )
 def test_addresses_are_no_nodes_for_cilium(tmp_path: Path, around: str, severity: list[str]) -> None:
     """The API server of a managed cluster runs elsewhere, and its addresses are such: a note."""
-    (tmp_path / "all.yaml").write_text("\n---\n".join((OPERATOR % "", BOUND % "ops", ANYWHERE, around)))
+    (tmp_path / "all.yaml").write_text("\n---\n".join((OPERATOR % "", BOUND % "ops" + ROLE % "ops", ANYWHERE, around)))
     found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP623"]
     assert [each.severity for each in found] == severity
     assert {each.confidence for each in found} <= {"assumed"}
@@ -145,8 +152,8 @@ def test_addresses_are_no_nodes_for_cilium(tmp_path: Path, around: str, severity
     "manifests",
     [
         (OPERATOR % "",),
-        (OPERATOR % "automountServiceAccountToken: false, ", BOUND % "ops"),
-        (OPERATOR % "hostNetwork: true, ", BOUND % "ops"),
+        (OPERATOR % "automountServiceAccountToken: false, ", BOUND % "ops" + ROLE % "ops"),
+        (OPERATOR % "hostNetwork: true, ", BOUND % "ops" + ROLE % "ops"),
     ],
     ids=["no rights", "no token", "on the network of its node"],
 )
@@ -154,8 +161,23 @@ def test_pods_that_do_not_ask_it_or_not_from_their_own_network(tmp_path: Path, m
     assert said(tmp_path, *manifests, OUT % "") == []
 
 
+@pytest.mark.parametrize(
+    ("binding", "is_cut"),
+    [
+        (BOUND % "ops", False),
+        (BOUND % "ops" + ROLE % "shop", False),
+        (BOUND % "ops" + ROLE % "ops", True),
+        ((BOUND % "ops").replace("kind: Role,", "kind: ClusterRole,"), True),
+        (BOUND % "kube-system", True),
+    ],
+    ids=["not seen", "of another namespace", "seen", "a ClusterRole", "of the API server"],
+)
+def test_a_role_that_was_not_seen_shows_no_need(tmp_path: Path, binding: str, is_cut: bool) -> None:
+    assert bool(said(tmp_path, OPERATOR % "", binding, OUT % "")) is is_cut
+
+
 def test_rights_in_another_namespace_are_used_there(tmp_path: Path) -> None:
-    (only,) = said(tmp_path, OPERATOR % "", BOUND % "shop", OUT % "")
+    (only,) = said(tmp_path, OPERATOR % "", BOUND % "shop" + ROLE % "shop", OUT % "")
     assert only == ("NetworkPolicy ops/out keeps Deployment ops/operator from the API server: no rule opens its port")
 
 

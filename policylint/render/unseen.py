@@ -116,6 +116,9 @@ def _add_made(resource: Resource, known_groups: frozenset[str], generators: Unse
     key = resource.key
     if key.group == "kyverno.io":
         _add_generated(resource, generators)
+    if key[:2] == _ROLE and key.namespace:
+        for custom in _by_role(resource.body, key.namespace, key.name):
+            generators.add_custom(custom)
     made = products(key.group, key.kind)
     if made is None and _is_operated(key.group, key.kind, known_groups):
         generators.add_custom(Custom(key.kind, key.namespace, key.name))
@@ -208,9 +211,14 @@ def _who_may_make_pods(
             for body, _ in objects_of(again.value):
                 metadata = mapping(body.get("metadata"))
                 namespace = text(metadata.get("namespace")) or ("" if placed else "default")
-                if namespace and any(map(_lets_make_pods, map(mapping, sequence(body.get("rules"))))):
-                    role = f"Role {namespace}/{text(metadata.get('name'))}"
-                    yield Custom("Role", namespace, "", _OF_PODS, maker=f"an account that {role} lets create pods")
+                if namespace:
+                    yield from _by_role(body, namespace, text(metadata.get("name")))
+
+
+def _by_role(body: Mapping[str, object], namespace: str, name: str) -> Iterator[Custom]:
+    if any(map(_lets_make_pods, map(mapping, sequence(body.get("rules"))))):
+        maker = f"an account that Role {namespace}/{name} lets create pods"
+        yield Custom("Role", namespace, "", _OF_PODS, maker=maker)
 
 
 def _lets_make_pods(rule: Mapping[str, object]) -> bool:

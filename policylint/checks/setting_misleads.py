@@ -49,6 +49,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     if any(simulation.world.of_kind(*kind) for kind in LISTING):
         yield from _against_proxies(simulation)
         yield from _unasking(simulation)
+        yield from _passed_by(simulation)
     if simulation.world.of_kind(*BY_HOST):
         yield from _not_of_the_host(simulation)
     if simulation.world.of_kind(*BY_PRIORITY):
@@ -184,6 +185,26 @@ def _unasking(simulation: Simulation) -> Iterator[Finding]:
             label=f"without the certificate of an authority {vendor.name} leaves the check out",
             help=("fix: put the certificate of the authority that signs those of clients into the Secret",),
             field=path(("metadata", "annotations", annotation)),
+        )
+
+
+def _passed_by(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotations of Ingresses that ask nobody, as TLS goes to the pods unread."""
+    from policylint.doors.annotations import passed_by
+
+    for ingress, passing, asking, vendor in passed_by(simulation.world):
+        place = ("metadata", "annotations", asking[0])
+        counts = "does not count" if len(asking) == 1 else "do not count"
+        yield Finding(
+            RULE,
+            "warning",
+            f"{listing(asking, most=3)} of {ingress.key} {counts} over TLS",
+            ingress.location(*place),
+            resources=(ingress.key,),
+            label=f"{vendor.name} passes TLS on to the pods, and reads no request",
+            related=(Related("by this", ingress.location("metadata", "annotations", passing)),),
+            help=("fix: have it ended there, or ask at the backend",),
+            field=path(place),
         )
 
 

@@ -273,6 +273,23 @@ def unasking(world: World) -> Iterator[tuple[Resource, str, str, Vendor]]:
                     yield ingress, f"{vendor.prefix}{name}", why, vendor
 
 
+def passed_by(world: World) -> Iterator[tuple[Resource, str, list[str], Vendor]]:
+    """Yield the Ingresses whose TLS goes to their pods as it is, with that annotation and those that ask nobody then.
+
+    Source: documentation of ingress-nginx, «Annotations», SSL Passthrough: all other annotations are invalidated.
+    """
+    for ingress, vendor, certain in served(world):
+        if not certain or vendor.value(ingress, _PASSING) != "true" or not vendor.passing:
+            continue
+        asking = [
+            f"{vendor.prefix}{name}"
+            for name, meaning in vendor.reads.items()
+            if vendor.value(ingress, name) and "at" in meaning and name != _SPOKEN and holds(vendor, ingress, meaning)
+        ]
+        if asking and is_told(world, vendor, vendor.passing):
+            yield ingress, f"{vendor.prefix}{_PASSING}", asking, vendor
+
+
 def closed(world: World) -> Iterator[DeadEnd]:
     """Yield the annotations by which a controller answers all requests with an error, as it cannot use them."""
     for ingress, vendor, certain in served(world):
@@ -376,7 +393,16 @@ def _missing(world: World, ingress: Resource, vendor: Vendor, about: Mapping[str
             other = "one of another namespace" if about.get("named") else f"a {about.get('clusterKind')}"
             ground = "" if len(missing) == len(keys) else f"it may be {other}"
             does = f"names {what}, which is missing"
-            yield DeadEnd(ingress, place, does, "name one that is there", tuple(missing[:1]), ground, then)
+            fix = _called_in_full(world, about, entry, ingress) or "name one that is there"
+            yield DeadEnd(ingress, place, does, fix, tuple(missing[:1]), ground, then)
+
+
+def _called_in_full(world: World, about: Mapping[str, Any], entry: str, ingress: Resource) -> str:
+    """Return how an object of an Ingress' own namespace is called that an annotation names without its namespace."""
+    ending, home = text(about.get("named")), ingress.key.namespace
+    name = entry.removesuffix(ending) if ending else ""
+    own = ResourceKey(text(about.get("group")), text(about.get("kind")), home, name)
+    return f"write {home}-{name}{ending}" if "@" not in name and world.get(own) is not None else ""
 
 
 def _without_group(ingress: Resource, vendor: Vendor, target: str) -> Iterator[DeadEnd]:

@@ -15,6 +15,7 @@ from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
 from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
+from policylint.doors.traefik_first import never_reached
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import (
@@ -40,6 +41,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     """Yield where objects that are doors by themselves lead to nothing."""
     yield from invalid(world)
     yield from unrouted(world)
+    yield from never_reached(world)
     yield from without_service(world)
     yield from without_object(world)
     yield from astray(world)

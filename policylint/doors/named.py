@@ -27,6 +27,9 @@ def meanings(about: Mapping[str, Any], entry: str, home: str) -> list[ResourceKe
     if is_symbolic(entry):
         return []
     if ending:
+        if about.get("unqualified") and ("@" not in entry or ("-" not in entry and entry.endswith(ending))):
+            name = entry if "@" in entry else f"{entry}{about['unqualified']}"
+            return [ResourceKey(group, kind, home, name)]  # no object is called so
         parts = entry.removesuffix(ending).split("-") if entry.endswith(ending) else []
         splits = (("-".join(parts[:at]), "-".join(parts[at:])) for at in range(1, len(parts)))
         return [ResourceKey(group, kind, namespace, name) for namespace, name in splits]

@@ -14,7 +14,7 @@ from typing import Any
 
 from policylint.catalog.content import owner_of_object
 from policylint.documents import Pointer
-from policylint.doors.annotations import server_of
+from policylint.doors.annotations import passes_on, server_of
 from policylint.doors.vendors import Vendor
 from policylint.implementations import implementation
 from policylint.implementations.generic.sessions import BackendSession, against, of_object
@@ -50,6 +50,8 @@ def _of_ingress(world: World, ingress: Resource, backend: Backend) -> BackendSes
     vendor = server_of(world, ingress.key)
     if vendor is None or not vendor.name:
         return None
+    if passes_on(world, vendor, ingress):
+        return None  # of requests over http nothing is passed on
     if not vendor.connects:
         return implementation(vendor.catalogued).session(*backend, ingress, world, None)
     service = world.get(backend[0])

@@ -13,6 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
+from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
 from policylint.doors.traefik_ties import Router, Tie, placed, ties
@@ -158,6 +159,8 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
         asked += _middlewares(world, ingress, route, pointer)
         asked += _certificates(world, ingress) if secure and not passes else []
         for host in names:
+            if secure and taken_first(world, (class_of(ingress), entry_point, host)) is not None:
+                continue  # a router of requests for the name comes first
             if secure or not host:
                 port = _OF_ITS_OWN if known is None else known.port
                 opening = Opening("tls" if secure else scheme, port, passes=passes)

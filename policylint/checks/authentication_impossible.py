@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
-from policylint.model import Finding
+from policylint.model import Finding, value_at
 from policylint.model.words import leading
 from policylint.network.cilium import AUTHENTICATED, may_be_pods
 from policylint.network.cilium_installed import installed
@@ -17,6 +17,9 @@ from policylint.simulation import Simulation
 RULE = "GWP627"
 
 
+_ALWAYS = (("never succeeds", "drop `mode: test-always-fail`, which is for tests"),)
+
+
 def check(simulation: Simulation) -> Iterator[Finding]:
     network = simulation.network
     told = set()
@@ -25,7 +28,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         if rule.name != AUTHENTICATED or not ends or (policy.key, rule.pointer) in told:
             continue
         told.add((policy.key, rule.pointer))
-        for why, fix in _faults(simulation, rule):
+        mode = value_at(policy.resource.body, (*rule.pointer, "authentication", "mode"))
+        for why, fix in _ALWAYS if mode == "test-always-fail" else _faults(simulation, rule):
             way = "into" if rule.direction == "ingress" else "out of"
             yield Finding(
                 RULE,

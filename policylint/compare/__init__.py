@@ -31,6 +31,7 @@ from policylint.model import SEVERITIES, Severity, World
 from policylint.simulation import simulate
 
 if TYPE_CHECKING:
+    from policylint.compare.hosts import Called
     from policylint.compare.protection.cause import Cause, Weakened
     from policylint.model import Finding, ResourceKey
     from policylint.simulation import Simulation
@@ -202,6 +203,7 @@ def removed_protections(
         unread = list(unread_definitions(texts))
     for pair, environment in zip(sides, environments, strict=True):
         if of_requests:
+            from policylint.compare.hosts import hosts_called, hosts_found, without_names
             from policylint.compare.protection.assumed import assumed_weaker
             from policylint.compare.protection.placed import placed_less
             from policylint.compare.protection.revisions import paths_moved, revisions_moved
@@ -210,14 +212,18 @@ def removed_protections(
             from policylint.compare.requests.findings import findings_of_requests
 
             weaker: list[Weakened] = []
+            called: Sequence[Called] = ()
             with guarded("GWP304", pair.after):
-                weaker = _beside_requests(weakened(pair, environment.contexts), environment)
+                called = hosts_called(pair)
+                weaker = without_names(_beside_requests(weakened(pair, environment.contexts), environment), called)
                 if "GWP304" in rules:
                     findings += [*revisions_moved(pair), *paths_moved(pair)]
                     findings += placed_less(pair, environment.placements)
             with guarded("GWP324", pair.after):
                 told = findings_of_requests(pair, environment, weaker, others)
                 findings += (finding for finding in told if finding.rule in of_requests)
+            if "GWP325" in rules:
+                findings += hosts_found(pair, called, weaker)
             if "GWP304" in rules:
                 findings += commands_run(pair)
                 with guarded("GWP304", pair.after):

@@ -15,6 +15,7 @@ from policylint.catalog.weakenings import access, common_weaknesses, deciding
 from policylint.checks.kit.locations import path
 from policylint.compare.carried import carried_otherwise
 from policylint.compare.change import ContextChange, EnvironmentChange, SubjectChange
+from policylint.compare.hosts import NAMING, hosts_called
 from policylint.compare.missed import missed_objects
 from policylint.compare.pairing import Sides
 from policylint.compare.peers import OTHERS_UNSEEN, UNSEEN, for_unseen_pods
@@ -147,9 +148,13 @@ def _is_unevaluated(side: Simulation, key: ResourceKey) -> bool:
 
 def _of_networks(sides: Sides) -> Iterator[tuple[Resource, tuple[str, ...]]]:
     """Yield the network policies that say something else of what connections are not compared by, each with what."""
+    judged = {each.policy for each in hosts_called(sides)}
     for kind in NETWORK_POLICIES:
         for old, new in sides.edited(*kind):
-            was, now = _beside_connections(old.spec), _beside_connections(new.spec)
+            known = NAMING if new.key in judged else ()
+            was, now = (
+                [each for each in _beside_connections(side.spec) if each[0] not in known] for side in (old, new)
+            )
             if was != now:
                 yield (
                     new,

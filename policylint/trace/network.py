@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from policylint.digits import whole_number
@@ -10,7 +11,7 @@ from policylint.model import Resource
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
-from policylint.network.rules import TLS_NAME
+from policylint.network.rules import DNS, TLS_NAME, HostNames
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
 from policylint.topology import whole
@@ -90,6 +91,7 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
     if decision is not None and hop.verdict == "allowed":
         return trace._replace(outcome=end_of(decision), admissions=(decision,))
     if hop.verdict == "denied":
+        trace = trace._replace(notes=(*trace.notes, *_by_addresses(simulation, sources[0])))
         step, why = hop.deciding, f": {hop.because}" if hop.because else ""
         by = "a network policy" if step is None or step.policy is None else step.policy.key
         reason = f"cut off by {by} on the way to {request.host}{why}"
@@ -97,6 +99,21 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
     let_out = "" if told is None else f"{told.reason.partition('; ')[0]}; "
     through = hop.because or "network policies let it through"
     return trace._replace(outcome=Outcome(unknown=True, reason=f"{let_out}{through}; {answers}"))
+
+
+def _by_addresses(simulation: Simulation, source: Endpoint) -> Iterator[str]:
+    """Yield what a refusal by name rests on, where rules for names open addresses to the pods: cilium/cilium#31803."""
+    entries = simulation.network.entries(simulation.hops.number(source), "egress")
+    rules = [(entry.policy.key, rule) for entry in entries for rule, _ in entry.rules]
+    answered = any(term.name == DNS for _, rule in rules for terms in rule.calls or () for term in terms)
+    naming = [
+        key
+        for key, rule in rules
+        for peers, _ in rule.peers
+        if any(isinstance(peer, HostNames) and (answered or not peer.by_proxy) for peer in peers)
+    ]
+    if naming:
+        yield f"{naming[0]} opens the addresses of the hosts that it names: another name passes that has one of them"
 
 
 def asks(simulation: Simulation) -> bool:

@@ -210,3 +210,30 @@ def test_nodes_have_labels_where_cilium_is_told_so(more: list[Any], *, refused: 
     file.write_text(yaml.safe_dump_all([pod("web"), nodes, *more]), encoding="utf-8")
     said = CliRunner().invoke(main, ["lint", "--isolated", str(file)]).stdout
     assert ("`nodeSelectorLabels: true`" in said) is refused, said
+
+
+def test_a_mode_for_tests_lets_nobody_through(tmp_path: Path) -> None:
+    rule = {"fromEndpoints": [{}], "authentication": {"mode": "test-always-fail"}}
+    closed = policy("in", "CiliumNetworkPolicy", endpointSelector=CLIENT, ingress=[rule])
+    other = pod("other", labels={"app": "other"})
+    file = tmp_path / "world.yaml"
+    file.write_text(yaml.safe_dump_all([pod("client"), other, closed]), encoding="utf-8")
+    asked = ["trace", "--from", "Pod/shop/other", "--to", "Pod/shop/client", "--port", "80", str(file)]
+    assert "TCP 80 DENIED" in " ".join(CliRunner().invoke(main, asked).stdout.split())
+    said = " ".join(CliRunner().invoke(main, ["lint", str(file)]).stdout.split())
+    assert "it demands an authentication that never succeeds" in said
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_said"),
+    [
+        ([ALL, names({"matchName": "api.example.com"})], True),
+        ([ALL], False),
+        ([dns(), names({"matchName": "api.example.com"})], False),
+    ],
+)
+def test_a_refusal_by_name_says_that_names_are_addresses(
+    rules: list[dict[str, Any]], is_said: bool, tmp_path: Path
+) -> None:
+    told = traced(tmp_path, "https://www.example.com/", out(*rules))
+    assert ("another name passes that has one of them" in told) == is_said

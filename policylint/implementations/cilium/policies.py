@@ -86,6 +86,8 @@ _ODD = Pattern(r"[^-\w.*]")
 """What no pattern for names of hosts has (pkg/policy/api/fqdn.go; cilium/cilium#31031)."""
 _STARS = (("**", LABELS), ("*", "[-a-z0-9_]*"))
 """What stars in the names of hosts stand for; those of DNS know `**` at their beginning alone."""
+_FAILING = "test-always-fail"
+"""The mode by which nobody passes: pkg/auth/always_fail_authhandler.go."""
 
 
 class _WorldAskedError(Exception):
@@ -139,7 +141,8 @@ def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer, world: 
             for index, rule in enumerate(mappings(spec, field)):
                 isolates.add(direction)
                 for each in _rules(rule, direction, field, index, home, place, world):
-                    rules += _authenticated(each, world) if _must_prove(rule) and each.action == "Allow" else [each]
+                    proof = _proof(rule) if each.action == "Allow" else ""
+                    rules += _authenticated(each, world, proof) if proof else [each]
     closing = mapping(spec.get("enableDefaultDeny"))
     isolating = frozenset(direction for direction in isolates if closing.get(direction) is not False)
     return PolicySpec(resource, TOGETHER, 0, subject, tuple(rules), isolating)
@@ -205,11 +208,13 @@ def _rules(
         yield RuleSpec(direction, index, action, tuple(alternatives), stated_ports, pointer, name, calls, doubt, reads)  # type: ignore[arg-type]
 
 
-def _must_prove(rule: Mapping[str, Any]) -> bool:
-    return mapping(rule.get("authentication")).get("mode") == "required"
+def _proof(rule: Mapping[str, Any]) -> str:
+    """Return in which way a rule has who connects prove who it is, "" where it asks for nothing."""
+    mode = text(mapping(rule.get("authentication")).get("mode"))
+    return mode if mode in ("required", _FAILING) else ""
 
 
-def _authenticated(rule: RuleSpec, world: World) -> Iterator[RuleSpec]:
+def _authenticated(rule: RuleSpec, world: World, mode: str) -> Iterator[RuleSpec]:
     """Yield a rule that lets through who proves who it is, and what it cuts: whoever cannot.
 
     Pods can where Cilium has SPIRE; what has no identity of its own (nodes, addresses, Cilium's Gateways) never can.
@@ -217,6 +222,9 @@ def _authenticated(rule: RuleSpec, world: World) -> Iterator[RuleSpec]:
     """
     settings = list(installed(world))
     proving = any(each.authenticates for each in settings)
+    if mode == _FAILING:
+        yield rule._replace(action="Deny", name=AUTHENTICATED, calls=None)
+        return
     cannot = "what has no identity" if proving or not settings or not all(each.is_whole for each in settings) else "all"
     cut, doubtful = (
         tuple(((*peers, Entity(beside)), pointer) for peers, pointer in rule.peers if peers)

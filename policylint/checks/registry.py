@@ -188,6 +188,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP325": RuleEntry("ends_changed", runs="on changes", where="policylint.compare.ends"),
     "GWP326": RuleEntry("release_changes", runs="on changes", where="policylint.compare.releases"),
     "GWP327": RuleEntry("client_address_hidden", addresses_in_lists),
+    "GWP328": RuleEntry("open_relay", any_mesh),
     "GWP401": RuleEntry("parent_not_found"),
     "GWP402": RuleEntry("parent_section_not_found", some_parent(lambda parent: parent.section_found is False)),
     "GWP403": RuleEntry("route_not_allowed", either(any_gateway, some_parent(lambda parent: bool(parent.candidates)))),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.forged import ForgedRule, ProxiedList
+    from policylint.implementations.generic.relays import OpenRelay
     from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -359,6 +360,10 @@ class Traffic(Behaviour):
 
     def forgeable_lists(self, world: World) -> Iterable[ForgedRule]:  # noqa: ARG002
         """Return lists of addresses of objects of it that are no policies, which go by what clients write."""
+        return ()
+
+    def open_relays(self, world: World) -> Iterable[OpenRelay]:  # noqa: ARG002
+        """Return the workloads whose proxies go where clients say; by default none."""
         return ()
 
     def lists_of_proxies(self, world: World) -> Iterable[ProxiedList]:  # noqa: ARG002

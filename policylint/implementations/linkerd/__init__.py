@@ -29,6 +29,7 @@ from policylint.topology.workloads import is_workload
 if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
+    from policylint.implementations.generic.relays import OpenRelay
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
 
@@ -64,6 +65,11 @@ class Linkerd(Implementation):
     name = "linkerd"
     is_mesh = True
     asked_by_requests = True
+
+    def open_relays(self, world: World) -> Iterable[OpenRelay]:
+        from policylint.implementations.linkerd.relays import open_relays
+
+        return open_relays(world)
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
         """Return the ServiceProfiles that are called after no Service."""

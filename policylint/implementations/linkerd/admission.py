@@ -50,7 +50,7 @@ _CONTROLLER = "linkerd-destination"
 _DEFAULT = "config.linkerd.io/default-inbound-policy"
 _DEFAULT_FLAG = "--default-policy="
 _DEFAULT_VALUE = ("spec", "values", "proxy", "defaultInboundPolicy")
-_INJECT = "linkerd.io/inject"
+INJECT = "linkerd.io/inject"
 _INJECTING = ("enabled", "ingress")
 _OPEN = ("all-unauthenticated", "audit")
 """Default policies that let everybody in."""
@@ -152,11 +152,11 @@ def _at_server(
 
 def _default(call: RequestFacts, hop: Checkpoint, world: World) -> Decision | None:
     """Return the answer without a Server: that of the default policy, where an annotation or the cluster states one."""
-    owner, policy = _stated(_DEFAULT, hop.resource, world)
+    owner, policy = stated(_DEFAULT, hop.resource, world)
     place: Pointer = ("metadata", "annotations")
     if not policy:
         owner, place, policy = _of_cluster(world)
-    demanding, _ = _stated(_REQUIRE_IDENTITY, hop.resource, world)
+    demanding, _ = stated(_REQUIRE_IDENTITY, hop.resource, world)
     if _names(_REQUIRE_IDENTITY, hop.resource, call.port, world) and policy != "deny":
         why, owner, place = f"port {call.port} requires an identity", demanding, ("metadata", "annotations")
         policy = "cluster-authenticated" if policy.startswith("cluster-") else "all-authenticated"
@@ -171,7 +171,7 @@ def _default(call: RequestFacts, hop: Checkpoint, world: World) -> Decision | No
     return _by_default(policy, call, denied, world)
 
 
-def _stated(annotation: str, workload: Resource, world: World) -> tuple[Resource | None, str]:
+def stated(annotation: str, workload: Resource, world: World) -> tuple[Resource | None, str]:
     """Return the value of an annotation of pods, else of their Namespace, and whose it is; the injector copies it."""
     annotations = mapping(mapping(pod_template(workload).get("metadata")).get("annotations"))
     namespace = world.get(ResourceKey("", "Namespace", "", workload.key.namespace))
@@ -203,7 +203,7 @@ def _names(annotation: str, workload: Resource, port: int | None, world: World) 
     """Return whether an annotation names a port, among others and ranges of them: `25,8000-8100`."""
     if port is None:
         return False
-    for entry in _stated(annotation, workload, world)[1].split(","):
+    for entry in stated(annotation, workload, world)[1].split(","):
         first, _, last = (part.strip() for part in entry.partition("-"))
         numbers = [number for part in (first, last or first) if (number := whole_number(part)) is not None]
         if len(numbers) == 2 and numbers[0] <= port <= numbers[1]:
@@ -370,8 +370,8 @@ def injected(workload: Resource, world: World) -> bool | None:
     spec = pod_spec(workload)
     if spec.get("hostNetwork") is True or spec.get("automountServiceAccountToken") is False:
         return False
-    stated = _stated(_INJECT, workload, world)[1]
-    return stated in _INJECTING if stated else None
+    mode = stated(INJECT, workload, world)[1]
+    return mode in _INJECTING if mode else None
 
 
 def wrapped(end: Endpoint, world: World) -> bool:
@@ -379,7 +379,7 @@ def wrapped(end: Endpoint, world: World) -> bool:
     if end.resource is not None:
         return end.is_pod and injected(end.resource, world) is True
     namespace = world.get(ResourceKey("", "Namespace", "", end.namespace))
-    return end.is_pod and not end.host and namespace is not None and namespace.annotations.get(_INJECT) in _INJECTING
+    return end.is_pod and not end.host and namespace is not None and namespace.annotations.get(INJECT) in _INJECTING
 
 
 def skips(source: Endpoint, target: Endpoint, ports: tuple[int | None, int | None], world: World) -> bool:

@@ -18,6 +18,7 @@ class Contour(Implementation):
     """Requests are otherwise as its doors have them."""
 
     name = "contour"
+    upgrades_outlast = True
     preflights = 200, False
 
     def session(

@@ -110,7 +110,9 @@ class Responder:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))
                 response = shown(message.response_headers)
                 return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
-            message.steps += (Step(*each) for each in limits(rule, place, self._unread(start.gateway)))
+            upgraded = (self._behaviour(start.gateway) or Traffic()).upgrades_outlast and start.request.upgrades
+            unread = self._unread(start.gateway)
+            message.steps += (Step(*each) for each in limits(rule, place, unread, upgraded=upgraded))
             below = self._below(candidate, start.request)
             if below is None:
                 return candidate, self._backends(trace, candidate, state, message, port)

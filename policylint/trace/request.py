@@ -84,6 +84,11 @@ class Request(NamedTuple):
         return self.scheme not in PORTS or self.path.startswith("/")
 
     @property
+    def upgrades(self) -> bool:
+        """Whether it asks for another protocol on its connection, as WebSockets do."""
+        return any(name.lower() == "upgrade" for name, _ in self.headers)
+
+    @property
     def bare_path(self) -> str:
         """The path without its query string, which path matches ignore."""
         return self.path.partition("?")[0] or "/"

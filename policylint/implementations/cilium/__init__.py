@@ -24,6 +24,7 @@ class Cilium(Implementation):
     """BackendTLSPolicy is as its catalog entry says; routes are checked as a whole."""
 
     name = "cilium"
+    upgrades_outlast = True
     preflights = 200, False
     relays = True  # Envoy of the client's node, from the entity `ingress` (cilium/cilium#34774)
     balances_equals = True  # operator/pkg/model/translation/envoy_virtual_host.go, envoyHTTPRoutes @ 013bdd595

@@ -90,6 +90,7 @@ class EnvoyGateway(Implementation):
     """
 
     name = "envoy-gateway"
+    upgrades_outlast = True
     preflights = 200, False
     judges_core_kinds = True
     cutting = frozenset({"ClientTrafficPolicy"})

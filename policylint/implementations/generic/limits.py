@@ -11,16 +11,20 @@ from policylint.model.quantities import milliseconds
 _UNITS = (("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
 
 
-def limits(rule: Mapping[str, object], pointer: Pointer, unread: Collection[str] = ()) -> Iterator[tuple[str, Pointer]]:
+def limits(
+    rule: Mapping[str, object], pointer: Pointer, unread: Collection[str] = (), *, upgraded: bool = False
+) -> Iterator[tuple[str, Pointer]]:
     """Yield the timeouts and retries of a rule in words (HTTPRouteTimeouts, HTTPRouteRetry, SessionPersistence).
 
     Args:
         unread: the fields that who serves the rule does not read: `retry`, `timeouts.request`.
+        upgraded: whether the connection is to be upgraded, after which these times hold no more.
     """
     timeouts = mapping(rule.get("timeouts"))
     for name, words in (("request", "request timeout"), ("backendRequest", "timeout of each try")):
         if name in timeouts and not {"timeouts", f"timeouts.{name}"}.intersection(unread):
-            yield (f"{words} {_length(timeouts[name])}", (*pointer, "timeouts", name))
+            until = ", until the connection is upgraded" if upgraded else ""
+            yield (f"{words} {_length(timeouts[name])}{until}", (*pointer, "timeouts", name))
     retry = mapping(rule.get("retry")) if "retry" not in unread else {}
     if retry:
         codes = ", ".join(map(str, sequence(retry.get("codes"))))

@@ -100,6 +100,8 @@ class Traffic(Behaviour):
             go on elsewhere.
         without_tls: the kinds of routes whose backends it reaches without TLS, whatever a BackendTLSPolicy says.
         plain_services: whether it calls Services in the clear unless a policy says otherwise.
+        upgrades_outlast: whether the timeouts of a rule hold no more once a connection is upgraded, as at Envoy
+            (envoyproxy/envoy#41075: before it, for the upgrade itself neither).
     """
 
     regex_last = False
@@ -119,6 +121,7 @@ class Traffic(Behaviour):
     preflights = 204, True
     without_tls: Set[str] = frozenset()
     plain_services = False
+    upgrades_outlast = False
 
     def sharing(
         self,

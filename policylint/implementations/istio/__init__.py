@@ -104,6 +104,7 @@ class Istio(Implementation):
     """
 
     name = "istio"
+    upgrades_outlast = True
     preflights = 200, False
     regex_last = True
     entering_fronts = labels.INGRESS_USE_WAYPOINT

@@ -79,6 +79,7 @@ class Kgateway(Implementation):
     """TrafficPolicy, ListenerPolicy, BackendConfigPolicy and DirectResponse."""
 
     name = "kgateway"
+    upgrades_outlast = True
     plain_services = True
     preflights = 200, False
     ends_above = True

@@ -84,8 +84,8 @@ def may_refuse(call: RequestFacts, service: Resource, world: World) -> bool:
     home = service.key.namespace
     namespace = world.get(ResourceKey("", "Namespace", "", home))
     around = namespace.annotations if namespace is not None else {}
-    stated = text(around.get(_INJECT))
-    if stated and stated not in _INJECTING:
+    mode = text(around.get(INJECT))
+    if mode and mode not in _INJECTING:
         return False
     selected = mapping(service.spec.get("selector"))
     if any(_may_select(server, selected) for server in world.in_namespace(*SERVER, home)):

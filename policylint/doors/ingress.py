@@ -85,7 +85,7 @@ class _Class:
         self._world = world
         self._vendor = vendor
         canaries = [each for each in ingresses if vendor.value(each, "canary") == "true"]
-        self._canaries = {(entry.host, entry.path): entry for each in canaries for entry in _entries(each)}
+        self._canaries = {(entry.host, entry.path): entry for each in canaries for entry in _entries(each, vendor)}
         self._contests = {
             (each.key, host): found
             for each in ingresses
@@ -96,7 +96,7 @@ class _Class:
             entry
             for each in ingresses
             if each not in canaries
-            for entry in _entries(each)
+            for entry in _entries(each, vendor)
             if not self._has_lost(each.key, entry.host)
         ]
         self._names = _names(self._entries)
@@ -649,9 +649,10 @@ def _service(entry: _Entry) -> str:
     return text(mapping(entry.backend.get("service")).get("name"))
 
 
-def _entries(ingress: Resource) -> Iterator[_Entry]:
+def _entries(ingress: Resource, vendor: Vendor) -> Iterator[_Entry]:
     """Yield the paths of an Ingress; its default backend takes what no path of its hosts takes."""
-    default = mapping(ingress.spec.get("defaultBackend"))
+    is_read = not (vendor.defaults_alone and sequence(ingress.spec.get("rules")))
+    default = mapping(ingress.spec.get("defaultBackend")) if is_read else {}
     hosts: dict[str, set[str]] = {}
     for number, rule in enumerate(map(mapping, sequence(ingress.spec.get("rules")))):
         host = text(rule.get("host"))

@@ -126,6 +126,11 @@ class Vendor:
         return text(self._entry.get("unmade"))
 
     @property
+    def defaults_alone(self) -> bool:
+        """Whether the default backend of an Ingress counts only where it has no rules."""
+        return self._entry.get("defaults") == "alone"
+
+    @property
     def certificate(self) -> str:
         """The type of Secrets without which it turns TLS handshakes away; "" where it has another certificate then."""
         return text(self._entry.get("certificate"))

@@ -214,6 +214,17 @@ class Responder:
             if kind is not None and kind.unresolved == "unrouted":
                 yield 404, f"a filter names {missing}, which is missing"
 
+    def used(self, state: RouteState, rule: Rule, gateway: ResourceKey | None) -> list[BackendState]:
+        """Return the backends of a rule that get requests or errors for them: those without which a door makes the rule
+        all the same have no share, as long as any is left."""
+        named = [each for each in state.backends if each.rule == rule.number]
+        if gateway is None or not is_door(gateway):
+            return named
+        from policylint.doors.annotations import without_backends
+
+        working = [each for each in named if not problem(each)]
+        return working if working and without_backends(self._world, state.route.key)[1] == "all" else named
+
     def left_out(self, route: Resource, rule: Rule, gateway: ResourceKey | None) -> str:
         """Return why a door that is no Gateway has no rule for what is written: its backends; "" where it has one."""
         if gateway is None or not is_door(gateway):

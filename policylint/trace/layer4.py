@@ -71,7 +71,8 @@ def along_route(
 ) -> Trace:
     """Return the trace of a stream that a route takes, by its first rule."""
     rule = rules(state.route)[0]
-    named = ((state.route, each) for each in state.backends if each.rule == rule.number)
+    gateway = None if start.listener is None else start.listener.gateway
+    named = ((state.route, each) for each in tracer.responder.used(state, rule, gateway))
     backend_shares = shares(tracer.simulation.world, named, state.route, None if passed_on else tracer.tls)
     outcome = outcome_of(backend_shares, stream=True)
     nodes = (*above, *tracer.pods_of(start), whole(state.route.key), rule.node)

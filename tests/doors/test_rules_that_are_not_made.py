@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.checks import run
-from policylint.reach import all_ways
+from policylint.reach import all_ways, entries, ways_in
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer, ingress
@@ -126,7 +126,7 @@ def test_what_is_asked_where_there_is_no_router_is_asked_of_nobody() -> None:
     assert told == ["no rule is made of it: its requests go to another one that fits, else they are answered with 404"]
 
 
-@pytest.mark.parametrize(("services", "ends"), [("nope", "web"), ("nope, gone", "web"), ("other, nope", "other 50%")])
+@pytest.mark.parametrize(("services", "ends"), [("nope", "web"), ("nope, gone", "web"), ("other, nope", "other")])
 def test_connections_of_a_router_without_any_service(services: str, ends: str) -> None:
     named = ", ".join(f"{{name: {name}, port: 80}}" for name in services.split(", "))
     of_tls = router(
@@ -170,3 +170,38 @@ def test_a_rule_of_gateway_api_of_which_nothing_is_made(of_class: str, first: st
         *([other] if kept else ()),
     )
     assert answer(world, API)[0] == ("other" if kept else "404")
+
+
+@pytest.mark.parametrize("kind", ["IngressRouteTCP", "IngressRouteUDP"])
+@pytest.mark.parametrize(
+    ("services", "shares"),
+    [
+        ("{name: web, port: 80, weight: 1}, {name: nope, port: 80, weight: 3}", {"web": 1.0}),
+        ("{name: web, port: 80, weight: 1}, {name: other, port: 81, weight: 3}", {"web": 1.0}),
+        ("{name: web, port: 80, weight: 1}, {name: other, port: 80, weight: 3}", {"web": 0.25, "other": 0.75}),
+        ("{name: nope, port: 80, weight: 1}, {name: none, port: 80, weight: 3}", {}),
+    ],
+    ids=["a missing Service", "a missing port", "both are there", "none is there"],
+)
+def test_connections_go_to_the_services_that_are_there(kind: str, services: str, shares: dict[str, float]) -> None:
+    """Traefik leaves out what it cannot use (kubernetes_tcp.go and kubernetes_udp.go), and weighs the others."""
+    match = "match: 'HostSNI(`shop.example.com`)', " if kind == "IngressRouteTCP" else ""
+    tls = ", tls: {passthrough: true}" if kind == "IngressRouteTCP" else ""
+    spec = f"spec: {{routes: [{{{match}services: [{services}]}}]{tls}}}"
+    world = simulated(NAMESPACE, WEB, *OTHER, manifest("traefik.io/v1alpha1", kind, "web", "shop", spec))
+    tracer = Tracer(world)
+    points = [each for each in entries(tracer) if each.scheme in ("tls", "udp")]
+    (way,) = [way for entry in points[:1] for way in ways_in(tracer, entry)][:1]
+    outcome = way.trace.outcome
+    assert ({key.name: share for key, share in outcome.backends.items()}, outcome.failing > 0) == (shares, not shares)
+
+
+@pytest.mark.parametrize(("of_class", "beside"), [("traefik", "404"), ("nginx", "other"), ("haproxy-ingress", "other")])
+@pytest.mark.parametrize("rules_of", ["paths", "none"])
+def test_a_default_backend_beside_rules(of_class: str, beside: str, rules_of: str) -> None:
+    """Traefik reads it where an Ingress has no rules alone (kubernetes.go, loadConfigurationFromIngresses, v3.7)."""
+    default = "defaultBackend: {service: {name: other, port: {number: 80}}}"
+    paths = "/api Prefix web" if rules_of == "paths" else ""
+    world = simulated(NAMESPACE, WEB, *OTHER, ingress(paths=paths, of_class=of_class, more=default))
+    assert answer(world, API)[0] == ("web" if paths else "other")
+    assert answer(world, REST)[0] == (beside if paths else "other")

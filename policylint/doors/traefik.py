@@ -8,6 +8,7 @@ rule that names an object of another namespace: traefik/traefik#8380, #11517, #1
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from policylint.documents import Pointer
@@ -23,6 +24,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.load.charts import values_of
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts, value_at
+from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
 
 KIND = ("traefik.io", "IngressRoute")
@@ -34,11 +36,10 @@ _CONTROLLER = "traefik.io/ingress-controller"
 _OF_ITS_OWN = 0
 """The port of an entry point whose port no manifest states."""
 _SAME_PROVIDER = "@kubernetescrd"
-_OPTION = "--providers.kubernetescrd.allowCrossNamespace"
-_CROSSING = _OPTION.lower()
 _OF_CRDS = "--providers.kubernetescrd"
-_CHART, _OF_CHART = "traefik", ("providers", "kubernetesCRD", "allowCrossNamespace")
-"""The chart, and the value of it that sets the option (traefik/traefik-helm-chart, values.yaml: false)."""
+_CROSSING, _EXTERNAL = "allowCrossNamespace", "allowExternalNameServices"
+_CHART, _OF_CHART = "traefik", ("providers", "kubernetesCRD")
+"""The chart, and the values of it that set options of the provider (traefik/traefik-helm-chart, values.yaml: false)."""
 _OLD_GROUP = "traefik.containo.us"
 _OLDER = "Traefik 2 reads that group"
 _UNROUTED = "Traefik makes no router of it: its requests are answered with 404, its connections closed"
@@ -49,11 +50,10 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the entry points of Traefik, where there are IngressRoutes: of each class those of a Traefik of its own."""
     yield from _of_connections(world, backends)
     classes = _by_class(world)
-    crossing = _allows_crossing(world) if classes else None
     for name, routes in classes.items():
         holder = made_of(routes[0], {}, {}, _DOOR._replace(name=_called(name, classes)))
         hosts = Hosts(_written(routes))
-        rules = list(_rules(world, list(_routers(world, routes, crossing=crossing)), hosts))
+        rules = list(_rules(world, list(_routers(world, routes)), hosts))
         openings = tuple(ENTRY_POINTS.values())
         yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
 
@@ -78,7 +78,6 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
     kubernetes_tcp.go, makeMiddlewareTCPKeys and createLoadBalancerServerTCP; both, resolveReference of `tls.options`;
     pkg/server/router/router.go: a router with a middleware that does not exist answers nothing.
     """
-    crossing = _allows_crossing(world)
     kinds = (KIND, *((KIND[0], kind) for kind in _STREAMS))
     for ingress in (each for kind in kinds for each in world.of_kind(*kind)):
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
@@ -87,10 +86,12 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
                 fix = "name a service, `kind: TraefikService` and `name: noop@internal` where a middleware answers"
                 yield DeadEnd(ingress, pointer, "has a rule without services", fix, then=_UNROUTED)
                 continue
-            crossed = _crosses(world, ingress, route) if crossing is False else ""
-            if crossed:
-                does = f"names {crossed} of another namespace, which Traefik refuses"
-                fix = f"set {_OPTION}=true, or name what is in {ingress.key.namespace}"
+            refusal = _refusal(world, ingress, route)
+            if refusal is not None and refusal.certain:
+                does = f"names {refusal.what}, which Traefik refuses"
+                other = f"name what is in {ingress.key.namespace}"
+                other = other if refusal.option == _CROSSING else "name a Service that selects pods"
+                fix = f"set {_OF_CRDS}.{refusal.option}=true, or {other}"
                 yield DeadEnd(ingress, pointer, does, fix, then=_UNROUTED)
                 continue
             for index, middleware in enumerate(map(mapping, sequence(route.get("middlewares")))):
@@ -115,9 +116,8 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
 
 def unordered(world: World) -> Iterator[Tie]:
     """Yield the rules that surely take requests of another one with the priority that both state, or their length."""
-    crossing = _allows_crossing(world)
     for routes in _by_class(world).values():
-        for tie in ties(list(_routers(world, routes, crossing=crossing)), Hosts(_written(routes))):
+        for tie in ties(list(_routers(world, routes)), Hosts(_written(routes))):
             told = [host for host, match in tie.found if host and not is_doubted(match)]
             if told and not tie.first.unknown and not tie.second.unknown:
                 yield tie
@@ -147,14 +147,16 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
     tls = ingress.spec.get("tls")
     secure = scheme == "tcp" and isinstance(tls, dict)
     passes = secure and mapping(tls).get("passthrough") is True
-    known, crossing = ENTRY_POINTS.get(entry_point), _allows_crossing(world)
+    known = ENTRY_POINTS.get(entry_point)
     for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
-        crossed = "" if crossing else _crosses(world, ingress, route)
-        if (crossed and crossing is False) or (ingress.key, number) in world.once(_unmade):
+        refusal = _refusal(world, ingress, route)
+        if (refusal is not None and refusal.certain) or (ingress.key, number) in world.once(_unmade):
             continue
         pointer: Pointer = ("spec", "routes", number)
         names, unread = ([""], "") if scheme == "udp" else _server_names(text(route.get("match")))
-        references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
+        named = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
+        takes_names = world.once(_ALLOWED[_EXTERNAL]) is not False
+        references = [each for each in named if takes_names or not _is_name(world, _key(each))]
         asked = [Guard(ingress, {"unread": unread}, {("unread",): (*pointer, "match")})] if unread else []
         asked += _middlewares(world, ingress, route, pointer)
         asked += _certificates(world, ingress) if secure and not passes else []
@@ -165,7 +167,7 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
                 port = _OF_ITS_OWN if known is None else known.port
                 opening = Opening("tls" if secure else scheme, port, passes=passes)
                 body = {"backendRefs": references}
-                unknown = _may_cross(crossed)
+                unknown = "" if refusal is None else refusal.doubt
                 yield DoorRule(ingress, opening, host, f"route-{number}", body, pointer, tuple(asked), unknown)
 
 
@@ -213,24 +215,73 @@ def _written(routes: Iterable[Resource]) -> Iterator[str]:
             yield text(route.get("match"))
 
 
-def _allows_crossing(world: World) -> bool | None:
-    """Return whether rules may name objects of other namespaces; None where neither the arguments of Traefik nor all
-    values of its chart were seen, by which they may not unless these say so."""
+class _Refusal(NamedTuple):
+    """What a rule names that Traefik takes only with an option.
+
+    Args:
+        certain: whether it runs without; otherwise neither its arguments nor all values of its chart were seen.
+    """
+
+    what: str
+    option: str
+    certain: bool
+
+    @property
+    def doubt(self) -> str:
+        """Why the rule may not be served."""
+        return f"it names {self.what}, which Traefik takes only with {self.option}"
+
+
+def _refusal(world: World, ingress: Resource, route: Mapping[str, Any]) -> _Refusal | None:
+    """Return for what a rule is not served, or may not be; first what is certain."""
+    crossed, external = _crosses(world, ingress, route), _external(world, ingress, route)
+    named = {_CROSSING: crossed and f"{crossed} of another namespace", _EXTERNAL: external}
+    allowed = {option: world.once(_ALLOWED[option]) for option, what in named.items() if what}
+    told = [_Refusal(named[option], option, is_allowed is False) for option, is_allowed in allowed.items()]
+    refused = (each for each in told if not allowed[each.option])
+    return min(refused, key=lambda each: not each.certain, default=None)
+
+
+def _external(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
+    """Return the Service without pods that a rule cannot do without, in words; connections go to the others there are.
+
+    Source: traefik/traefik v3.7, pkg/provider/kubernetes/crd/kubernetes_http.go (loadServers) and kubernetes_tcp.go.
+    """
+    found = []
+    for service in map(mapping, sequence(route.get("services"))):
+        key = _key(_reference(world, ingress, service))
+        found.append(f"Service {key.path}, an ExternalName" if _is_name(world, key) else "")
+    return next(filter(None, found), "") if all(found) or ingress.key[:2] == KIND else ""
+
+
+def _is_name(world: World, key: ResourceKey) -> bool:
+    seen = world.get(key) if key[:2] == ("", "Service") else None
+    return seen is not None and seen.spec.get("type") == "ExternalName"
+
+
+def _allows(option: str, world: World) -> bool | None:
+    """Return whether an option of the provider is set, without which rules may not name something; None where neither
+    the arguments of Traefik nor all values of its chart were seen."""
+    argument_of = f"{_OF_CRDS}.{option}".lower()
     asked: bool | None = None
     for _, container in containers(world):
         said = [argument.lower() for argument in texts(container.get("args"))]
-        if any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
+        if any(argument in (argument_of, f"{argument_of}=true") for argument in said):
             return True
         asked = False if any(argument.startswith(_OF_CRDS) for argument in said) else asked
     for _, values, is_whole in values_of(world, _CHART):
-        own = value_at(values, _OF_CHART)
+        own = value_at(values, (*_OF_CHART, option))
         said = [argument.lower() for argument in texts(values.get("additionalArguments"))]
-        if own is True or any(argument in (_CROSSING, f"{_CROSSING}=true") for argument in said):
+        if own is True or any(argument in (argument_of, f"{argument_of}=true") for argument in said):
             return True
         if not is_whole or own not in (None, False):
             return None
         asked = False
     return asked
+
+
+_ALLOWED = {option: partial(_allows, option) for option in (_CROSSING, _EXTERNAL)}
+"""By option, what says of a world whether it is set."""
 
 
 def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
@@ -256,7 +307,7 @@ def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
     return ""
 
 
-def _routers(world: World, routes: Iterable[Resource], *, crossing: bool | None) -> Iterator[Router]:
+def _routers(world: World, routes: Iterable[Resource]) -> Iterator[Router]:
     """Yield the rules of objects, in order; of two that read alike in one object the later one alone is there.
 
     Source: traefik/traefik, pkg/provider/kubernetes/crd/kubernetes_http.go: routers are called after what they match.
@@ -265,16 +316,17 @@ def _routers(world: World, routes: Iterable[Resource], *, crossing: bool | None)
     for ingress in routes:
         found: dict[str, Router] = {}
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
-            crossed = "" if crossing else _crosses(world, ingress, route)
-            if (crossed and crossing is False) or (ingress.key, number) in unmade:
+            refusal = _refusal(world, ingress, route)
+            if (refusal is not None and refusal.certain) or (ingress.key, number) in unmade:
                 continue
+            doubt = "" if refusal is None else refusal.doubt
             written = text(route.get("match"))
             priority = route.get("priority")
             rank = priority if isinstance(priority, int) and priority else len(written)
             body, asked = _body(world, ingress, route, number)
             read = alternatives(written) or [(Matcher("?", (written,)),)]
             openings = tuple(_openings(world, ingress))
-            found[written] = Router(ingress, number, rank, read, openings, body, asked, _may_cross(crossed))
+            found[written] = Router(ingress, number, rank, read, openings, body, asked, doubt)
         yield from found.values()
 
 
@@ -343,11 +395,6 @@ def _rules(world: World, routers: Sequence[Router], hosts: Hosts) -> Iterator[Do
                 of_host = options.guards(class_of(router.ingress), point, host) if opening.scheme == "https" else ()
                 wanted = (*router.asked, *of_host)
                 yield DoorRule(router.ingress, opening, host, name, said, pointer, wanted, router.unknown)
-
-
-def _may_cross(crossed: str) -> str:
-    """Return why a rule may not be served: for what it names in another namespace; "" where it names none there."""
-    return crossed and f"it names {crossed} of another namespace, which Traefik takes only with allowCrossNamespace"
 
 
 def _openings(world: World, ingress: Resource) -> Iterator[tuple[str, Opening]]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
+from policylint.doors import with_doors
 from policylint.doors.traefik_rules import Matcher, alternatives
 from policylint.reach import end_in_words, entries, stated, ways_in
 from policylint.trace import Tracer
@@ -319,3 +321,48 @@ def test_a_rule_that_is_too_deep_is_not_read(deep: str) -> None:
     """It ended `reach` and `diff` with an internal error."""
     assert alternatives(deep) is None
     assert alternatives("!(!(" * 20 + "Host(`a`)" + "))" * 20) == [(Matcher("Host", ("a",), False),)]
+
+
+OUTSIDE = manifest(
+    "v1", "Service", "outside", "shop", "spec: {type: ExternalName, externalName: a.example.net, ports: [{port: 80}]}"
+)
+EXTERNAL = "--providers.kubernetescrd.allowExternalNameServices"
+
+
+@pytest.mark.parametrize(
+    ("settings", "end", "is_noted"),
+    [
+        ((), "outside", True),
+        ((traefik(CRDS),), "404", False),
+        ((traefik(CRDS, f"{EXTERNAL}=true"),), "outside", False),
+        ((traefik(CRDS, EXTERNAL.lower()),), "outside", False),
+        ((traefik(CRDS, CROSSING),), "404", False),
+        ((installed("{}"),), "404", False),
+        ((installed("{providers: {kubernetesCRD: {allowExternalNameServices: true}}}"),), "outside", False),
+        ((installed("{providers: {kubernetesCRD: {allowExternalNameServices: '${NAMES}'}}}"),), "outside", True),
+    ],
+)
+def test_a_service_that_is_a_name_is_taken_where_that_is_allowed(
+    settings: tuple[str, ...], end: str, *, is_noted: bool
+) -> None:
+    found, note = ended(ingress_route(to(SHOP, "outside")), OUTSIDE, *settings)
+    assert found.rpartition("/")[2] == end
+    why = "Service shop/outside, an ExternalName, which Traefik takes only with allowExternalNameServices"
+    assert (why in note) is is_noted
+
+
+def test_connections_go_past_services_that_are_names() -> None:
+    """kubernetes_tcp.go leaves out what it cannot use, and makes no router without any."""
+    for more, is_open in (("", False), (", {name: other, port: 80}", True)):
+        services = f"services: [{{name: outside, port: 80}}{more}]"
+        spec = f"spec: {{entryPoints: [tcp], routes: [{{match: 'HostSNI(`*`)', {services}}}]}}"
+        routed = manifest("traefik.io/v1alpha1", "IngressRouteTCP", "web", "shop", spec)
+        world = simulated(OUTSIDE, service("other"), routed, traefik(CRDS))
+        states = [each for each in with_doors(world).topology.routes if each.route.key.kind == "IngressRouteTCP"]
+        assert [backend.wanted.name for state in states for backend in state.backends] == ["other"] * is_open
+
+
+def test_a_rule_for_a_service_that_is_a_name_is_told() -> None:
+    world = simulated(OUTSIDE, ingress_route(to(SHOP, "outside")), traefik(CRDS))
+    told = [finding.message for finding in run(world) if finding.rule == "GWP415"]
+    assert any("an ExternalName, which Traefik refuses" in message for message in told)

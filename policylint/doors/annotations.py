@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.controllers import Classes, is_told, settings_of
+from policylint.doors.controllers import Classes, is_allowed, is_told, settings_of
 from policylint.doors.lowered import Opening
 from policylint.doors.named import entries, gone, meanings
 from policylint.doors.vendors import Vendor, unserved, vendors
@@ -82,6 +82,16 @@ def without_backends(world: World, door: ResourceKey) -> tuple[int | None, str]:
     where nobody wrote it down, and without which of these there is no rule for them (`Vendor.unmade`)."""
     vendor = server_of(world, door)
     return unserved(*door[:2]) if vendor is None else (vendor.unserved, vendor.unmade)
+
+
+def refuses(world: World, door: ResourceKey, backend: ResourceKey) -> str:
+    """Return why the controller of an Ingress certainly does not use a Service: it is a name; "" where it may."""
+    vendor = server_of(world, door)
+    option = {} if vendor is None else vendor.externals
+    seen = world.get(backend) if option and backend[:2] == ("", "Service") else None
+    if seen is None or seen.spec.get("type") != "ExternalName" or is_allowed(option, world) is not False:
+        return ""
+    return f"{backend} is an ExternalName, which its controller takes only with {text(option.get('argument'))}"
 
 
 def astray(world: World) -> Iterator[DeadEnd]:

@@ -96,6 +96,32 @@ def is_told(world: World, vendor: Vendor, flag: str) -> bool | None:
     return seen
 
 
+def is_allowed(option: Mapping[str, Any], world: World) -> bool | None:
+    """Return whether an option is set, which is off otherwise; None where neither the arguments of its controller nor
+    all values of its chart were seen.
+
+    Args:
+        option: the `argument`, the beginning of those `among` which it stands, the `chart`, the `value` of it that sets
+            the option, and the one with `further` arguments; arguments in any case.
+    """
+    argument, among = option["argument"].lower(), option["among"].lower()
+    asked: bool | None = None
+    for _, container in containers(world):
+        said = [each.lower() for each in texts(container.get("args"))]
+        if any(each in (argument, f"{argument}=true") for each in said):
+            return True
+        asked = False if any(each.startswith(among) for each in said) else asked
+    for _, values, is_whole in values_of(world, option["chart"]):
+        own = value_at(values, tuple(option["value"].split(".")))
+        said = [each.lower() for each in texts(values.get(option["further"]))]
+        if own is True or any(each in (argument, f"{argument}=true") for each in said):
+            return True
+        if not is_whole or own not in (None, False):
+            return None
+        asked = False
+    return asked
+
+
 def _is_set(flag: str, stated: Iterable[tuple[str, Any]]) -> bool:
     return any(name == flag and str(value).lower() != "false" for name, value in stated)
 

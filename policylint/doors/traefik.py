@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.controllers import is_allowed
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
 from policylint.doors.traefik_first import taken_first
@@ -19,11 +20,9 @@ from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of,
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
 from policylint.doors.traefik_ties import Router, Tie, placed, ties
 from policylint.doors.vendors import guards
-from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
-from policylint.load.charts import values_of
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts, value_at
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
 
@@ -38,8 +37,6 @@ _OF_ITS_OWN = 0
 _SAME_PROVIDER = "@kubernetescrd"
 _OF_CRDS = "--providers.kubernetescrd"
 _CROSSING, _EXTERNAL = "allowCrossNamespace", "allowExternalNameServices"
-_CHART, _OF_CHART = "traefik", ("providers", "kubernetesCRD")
-"""The chart, and the values of it that set options of the provider (traefik/traefik-helm-chart, values.yaml: false)."""
 _OLD_GROUP = "traefik.containo.us"
 _OLDER = "Traefik 2 reads that group"
 _UNROUTED = "Traefik makes no router of it: its requests are answered with 404, its connections closed"
@@ -259,28 +256,13 @@ def _is_name(world: World, key: ResourceKey) -> bool:
     return seen is not None and seen.spec.get("type") == "ExternalName"
 
 
-def _allows(option: str, world: World) -> bool | None:
-    """Return whether an option of the provider is set, without which rules may not name something; None where neither
-    the arguments of Traefik nor all values of its chart were seen."""
-    argument_of = f"{_OF_CRDS}.{option}".lower()
-    asked: bool | None = None
-    for _, container in containers(world):
-        said = [argument.lower() for argument in texts(container.get("args"))]
-        if any(argument in (argument_of, f"{argument_of}=true") for argument in said):
-            return True
-        asked = False if any(argument.startswith(_OF_CRDS) for argument in said) else asked
-    for _, values, is_whole in values_of(world, _CHART):
-        own = value_at(values, (*_OF_CHART, option))
-        said = [argument.lower() for argument in texts(values.get("additionalArguments"))]
-        if own is True or any(argument in (argument_of, f"{argument_of}=true") for argument in said):
-            return True
-        if not is_whole or own not in (None, False):
-            return None
-        asked = False
-    return asked
+def _option(name: str) -> dict[str, str]:
+    """Return where an option of the provider is set (traefik/traefik-helm-chart, values.yaml: false)."""
+    of_chart = {"chart": "traefik", "value": f"providers.kubernetesCRD.{name}", "further": "additionalArguments"}
+    return {"argument": f"{_OF_CRDS}.{name}", "among": _OF_CRDS, **of_chart}
 
 
-_ALLOWED = {option: partial(_allows, option) for option in (_CROSSING, _EXTERNAL)}
+_ALLOWED = {option: partial(is_allowed, _option(option)) for option in (_CROSSING, _EXTERNAL)}
 """By option, what says of a world whether it is set."""
 
 

@@ -126,6 +126,11 @@ class Vendor:
         return text(self._entry.get("unmade"))
 
     @property
+    def externals(self) -> Mapping[str, Any]:
+        """The option without which it uses no Services that are names (`controllers.is_allowed`); empty for none."""
+        return mapping(self._entry.get("externals"))
+
+    @property
     def defaults_alone(self) -> bool:
         """Whether the default backend of an Ingress counts only where it has no rules."""
         return self._entry.get("defaults") == "alone"

@@ -229,11 +229,12 @@ class Responder:
         """Return why a door that is no Gateway has no rule for what is written: its backends; "" where it has one."""
         if gateway is None or not is_door(gateway):
             return ""
-        from policylint.doors.annotations import without_backends
+        from policylint.doors.annotations import refuses, without_backends
 
         without = without_backends(self._world, route.key)[1]
         named = self._backends_of(route).get(rule.number, ()) if without else ()
-        faults = [problem(each) for each in named if without != "missing" or each.resolution.missing]
+        named = [each for each in named if without != "missing" or each.resolution.missing]
+        faults = [problem(each) or refuses(self._world, route.key, each.wanted) for each in named]
         told = [fault for fault in faults if fault]
         return f"no rule is made of it: {told[0]}" if told and (without != "all" or all(faults)) else ""
 

@@ -12,6 +12,7 @@ from policylint.reach import all_ways, entries, ways_in
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
 from tests.doors.asking import answer, ingress
+from tests.doors.test_traefik import installed, traefik
 from tests.worlds import gateway, gateway_class, manifest, route, service, simulated
 
 HOST = "shop.example.com"
@@ -205,3 +206,30 @@ def test_a_default_backend_beside_rules(of_class: str, beside: str, rules_of: st
     world = simulated(NAMESPACE, WEB, *OTHER, ingress(paths=paths, of_class=of_class, more=default))
     assert answer(world, API)[0] == ("web" if paths else "other")
     assert answer(world, REST)[0] == (beside if paths else "other")
+
+
+OPTION = "providers.kubernetesIngress.allowExternalNameServices"
+NAME = manifest(
+    "v1", "Service", "name", "shop", "spec: {type: ExternalName, externalName: a.example.net, ports: [{port: 80}]}"
+)
+
+
+@pytest.mark.parametrize(
+    ("of_class", "settings", "end"),
+    [
+        ("traefik", (), "name"),
+        ("traefik", (traefik("--providers.kubernetesingress"),), "web"),
+        ("traefik", (traefik(f"--{OPTION}=true"),), "name"),
+        ("traefik", (traefik("--providers.kubernetescrd.allowExternalNameServices=true"),), "name"),
+        ("traefik", (installed("{}"),), "web"),
+        ("traefik", (installed("{providers: {kubernetesIngress: {allowExternalNameServices: true}}}"),), "name"),
+        ("nginx", (traefik("--providers.kubernetesingress"),), "name"),
+    ],
+)
+def test_a_path_for_a_service_that_is_a_name(of_class: str, settings: tuple[str, ...], end: str) -> None:
+    """kubernetes.go, loadService (v3.7): the path is skipped, and another one takes its requests."""
+    world = simulated(
+        NAMESPACE, WEB, NAME, ingress(paths="/api Prefix name, / Prefix web", of_class=of_class), *settings
+    )
+    assert answer(world, API)[0] == end
+    assert answer(world, REST)[0] == "web"

@@ -13,10 +13,11 @@ from policylint.implementations.traefik.forwarding import DEPENDS, address_by, t
 from policylint.implementations.traefik.urls import address_of, decided, location, replaced, slashed
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.words import count, listing
-from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, first_match, otherwise
+from policylint.policy.authorizing import AuthorizationRule, Decision, RequestFacts, exactly, first_match, otherwise
 from policylint.policy.handling import PASSES, Handling, Redirect
 from policylint.regex import expression
 from policylint.spaces.addresses import address_set, number_of
+from policylint.spaces.predicates import Predicate
 from policylint.topology.secret_data import contents
 
 _WELL_KNOWN = {"http": "80", "https": "443"}
@@ -129,7 +130,7 @@ def _redirect_scheme(stated: Mapping[str, Any], message: RequestFacts) -> Handli
     """Redirect unless the address is already the one that a client is sent to."""
     scheme, port = text(stated.get("scheme")), str(stated.get("port") or "")
     port = "" if port == _WELL_KNOWN.get(scheme) else port
-    if scheme == message.scheme and not port:
+    if scheme == message.scheme and not port and not message.blank:
         return _as_parsed(message)
     status = 308 if stated.get("forcePermanentRedirect") is True else _status(stated, message)
     number = whole_number(port)
@@ -161,9 +162,9 @@ def _as_parsed(message: RequestFacts) -> Handling:
 
 
 def _status(stated: Mapping[str, Any], message: RequestFacts) -> int:
-    if message.method == "GET":
-        return 301 if stated.get("permanent") is True else 302
-    return 308 if stated.get("permanent") is True else 307
+    if message.has_method(Predicate("Exact", "GET")) is False:
+        return 308 if stated.get("permanent") is True else 307
+    return 301 if stated.get("permanent") is True else 302
 
 
 def _add_prefix(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
@@ -203,7 +204,8 @@ def _without(path: str, prefix: str) -> str:
 
 def _headers(stated: Mapping[str, Any], message: RequestFacts) -> Handling:
     allowed = [host.lower() for host in texts(stated.get("allowedHosts"))]
-    if allowed and message.host.lower() not in allowed and stated.get("isDevelopment") is not True:
+    is_asked = bool(allowed) and stated.get("isDevelopment") is not True
+    if is_asked and message.has("host", message.host.lower(), *exactly(allowed)) is False:
         return Handling(status=500, why="allowedHosts has another host")
     filters = []
     if any(stated.get(name) for name in _CORS) and not stated.get("accessControlAllowOriginListRegex"):

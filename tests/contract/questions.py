@@ -692,10 +692,12 @@ def _is_shut(world: Environment, route: ResourceKey) -> bool:
 
 def _whole_by_trace(world: Environment) -> Answers:
     """What some ways of a rule meet and others do not acts on some requests; what a policy says itself of the requests
-    that it is for is a setting."""
+    that it is for is a setting. Where a narrower host has no rule for them, controllers that choose it first answer 404.
+    """
     met: dict[tuple[Node, Node], list[set[ResourceKey]]] = {}
     doubtful: set[object] = set()
     tied = world.tied
+    named = {way.trace.hostname for way in world.ways}
     for way in world.ways if len(world.ways) < MOST_WAYS else ():
         if way.trace.rule is not None and way.trace.listener is not None:
             place = way.trace.listener.node, way.trace.rule
@@ -708,6 +710,7 @@ def _whole_by_trace(world: Environment) -> Answers:
                 or way.trace.rule in tied
                 or not way.trace.outcome.backends
                 or any(each.doubt for each in acting)
+                or (way.entry.hostname != way.trace.hostname and way.entry.hostname in named)
             ):
                 doubtful.add(place)
     return {

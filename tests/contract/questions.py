@@ -692,7 +692,7 @@ def _is_shut(world: Environment, route: ResourceKey) -> bool:
 
 def _whole_by_trace(world: Environment) -> Answers:
     """What some ways of a rule meet and others do not acts on some requests; what a policy says itself of the requests
-    that it is for is a setting. Where a narrower host has no rule for them, controllers that choose it first answer 404.
+    that it is for is a setting. Below a narrower host without a rule for them, controllers may answer 404.
     """
     met: dict[tuple[Node, Node], list[set[ResourceKey]]] = {}
     doubtful: set[object] = set()

@@ -347,6 +347,14 @@ def test_it_fits_the_terminal(name: str, columns: int, monkeypatch: pytest.Monke
         assert max(map(len, lines)) == columns, "the title goes to the end of the line"
 
 
+def test_a_policy_that_sets_nothing_is_said_to(tmp_path: Path) -> None:
+    empty = worlds.policy("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "none", "HTTPRoute/shop", "", "shop")
+    route = worlds.route("shop", parents="[{name: edge}]", more="rules: [{backendRefs: [{name: shop, port: 80}]}]")
+    manifests = "---".join((worlds.ENVOY_EDGE.removesuffix("---\n"), route, worlds.service("shop"), empty))
+    (tmp_path / "all.yaml").write_text(manifests, encoding="utf-8")
+    assert "not      HTTPRoute shop/shop: it sets nothing" in text("SecurityPolicy/shop/none", "-C", str(tmp_path))
+
+
 def test_an_authorization_policy_without_rules_is_said_to_deny(tmp_path: Path) -> None:
     file = tmp_path / "nobody.yaml"
     kind = "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\n"

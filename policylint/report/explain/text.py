@@ -201,7 +201,8 @@ def _missed(reached: Reached) -> Iterator[str]:
     for one, keys in reached.missed():
         word = "not    " if one.extent == "none" else "in part"
         winners = ", ".join(key.path for key in one.by) or "nobody"
-        lost = f"{one_line(', '.join(one.lost))} lost to {one_line(winners)}" if one.lost or not one.some else ""
+        lost = f"{one_line(', '.join(one.lost))} lost to {one_line(winners)}" if one.lost else ""
+        lost = lost or ("" if one.some else f"{one_line(winners)} prevails" if one.by else "it sets nothing")
         yield f"  {word}  {one_line(leading(keys, 3))}: {', '.join(filter(None, (SOME * one.some, lost)))}\n"
 
 

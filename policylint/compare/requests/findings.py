@@ -7,7 +7,7 @@ a mesh (GWP304); or whatever else lets requests through (GWP324). How bad it is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -86,11 +86,13 @@ def findings_of_requests(
             by_policy.setdefault(who.policy, []).append(change)
     for loss, routes in _unseen_losses(sides, environment).items():
         yield _finding(sides, loss, (), sorted(routes))
-    for loss, of_loss in lost.items():
+    for losses in _of_one_cause(lost):
+        loss, of_loss = losses[0], [*{id(each): each for loss in losses for each in lost[loss]}.values()]
         if not loss.new or (loss.kept.purpose, loss.kept.names, _keys(loss)) not in everywhere:
             own = set(map(id, of_loss))
             rest = {id(each): each for key in _keys(loss) for each in by_policy.get(key, ()) if id(each) not in own}
-            yield _finding(sides, loss, of_loss, beside=[*rest.values()])
+            at = [each.kept.at for each in losses if each.kept.at is not None]
+            yield _finding(sides, loss, of_loss, at=at, beside=[*rest.values()])
     yield from filter(None, (_opening(sides, change) for change in openings))
 
 
@@ -126,6 +128,17 @@ class _Loss(NamedTuple):
     rule: Node | None = None
     listener: Node | None = None
     new: bool = False
+
+
+def _of_one_cause(lost: Mapping[_Loss, Sequence[RequestChange]]) -> Iterable[list[_Loss]]:
+    """Return losses by their cause: what one policy turned away at several workloads is one, and as bad at each."""
+    found: dict[object, list[_Loss]] = {}
+    for loss, changes in lost.items():
+        is_of_workload = loss.kept.at is not None and loss.rule is None and loss.listener is None
+        worst = min((_severity(loss, each) for each in changes), key=SEVERITIES.index)
+        cause = (worst, loss._replace(kept=loss.kept._replace(at=None))) if is_of_workload else loss
+        found.setdefault(cause, []).append(loss)
+    return found.values()
 
 
 def _keys(loss: _Loss) -> tuple[ResourceKey, ...]:
@@ -186,11 +199,13 @@ def _finding(
     loss: _Loss,
     changes: Sequence[RequestChange],
     of_routes: Sequence[ResourceKey] = (),
+    at: Sequence[ResourceKey] = (),
     beside: Sequence[RequestChange] = (),
 ) -> Finding:
     """Return the finding of what is not there any more.
 
     Args:
+        at: the workloads or proxies of a mesh that asked.
         beside: what else the same objects change.
         of_routes: that lose it, where no request of theirs was seen.
     """
@@ -201,7 +216,7 @@ def _finding(
     else:
         found = {key for each in changes for key in each.routes if after.get(key) is not None}
         routes = sorted(found) or list(of_routes)
-    affected = [kept.at] if kept.at is not None else routes
+    affected = list(at) or routes
     affected = affected or [key for each in changes for key in sorted(_gateways(each))]
     first = affected[0]
     severity = min((_severity(loss, each) for each in changes), key=SEVERITIES.index, default=kept.severity)
@@ -215,7 +230,8 @@ def _finding(
     if kept.at is not None:
         became = "turns fewer requests away" if kept.stands else "is gone"
         ends = "get in" if changes[0].change == "opened" else "are turned away by others alone"
-        message = f"{subject} is less protected: {what} {became}, {_let_in(changes)} {ends}"
+        subject, is_ = (f"{first} and {len(at) - 1} more", "are") if len(at) > 1 else (str(first), "is")
+        message = f"{subject} {is_} less protected: {what} {became}, {_let_in(changes)} {ends}"
         location = next((_edited(sides, who) for each in changes for who in each.by if _is_there(sides, who)), None)
     elif loss.listener is not None:
         possessive = "its" if len(affected) == 1 else "their"
@@ -265,7 +281,7 @@ def _finding(
         severity,
         message,
         location,
-        resources=(first, *(owner.policy for owner in kept.owners), *winners, *ways),
+        resources=(*(at or (first,)), *(owner.policy for owner in kept.owners), *winners, *ways),
         label=_label(loss, owners, winners),
         related=tuple(related[:_MOST_RELATED]),
         help=(
@@ -391,7 +407,8 @@ def _demands(changes: Sequence[RequestChange]) -> list[Demands]:
 
 
 def _let_in(changes: Sequence[RequestChange]) -> str:
-    return "; ".join(dict.fromkeys(sets_in_words(each) for each in changes[:2]))
+    words = list(dict.fromkeys(map(sets_in_words, changes)))
+    return "; ".join(words[:2]) + (f" and {len(words) - 2} more" if len(words) > 2 else "")
 
 
 def _gateways(change: RequestChange) -> set[ResourceKey]:

@@ -474,25 +474,18 @@ class _Comparison:
             rule = self._sides.pairing.node(before.trace.rule)
             unasked = [purpose for purpose in PURPOSES if before.asked[purpose].state == "open"]
             for purpose in (*unasked, *([""] if len(unasked) == len(PURPOSES) else [])):
-                self._open.setdefault((purpose, rule), set()).update(self._reached(0, before.trace.outcome.backends))
+                self._open.setdefault((purpose, rule), set()).update(before.trace.outcome.backends)
         if after.serves:
-            reached = self._reached(1, after.trace.outcome.backends)
-            for purpose in PURPOSES:
-                if after.asked[purpose].state != "asked":
-                    self._unguarded[purpose] |= reached
-            self._unguarded[""] |= reached
+            for purpose in ("", *(each for each in PURPOSES if after.asked[each].state != "asked")):
+                self._unguarded[purpose].update(after.trace.outcome.backends)
 
     def _ends(self, pair: _Pair) -> tuple[Node | None, frozenset[ResourceKey], frozenset[ResourceKey]]:
-        """Return the rule that takes requests after, where they get to, and where they got or would have got to before;
-        Services with their workloads, as they are called after."""
+        """Return the rule that takes requests after, where they get to, and where they got or would have got to."""
         was, trace = self._sides.before.topology, pair.before.trace
         state, rule = None if trace.route is None else was.route(trace.route.key), trace.rule_pointer[2:3]
         behind = () if state is None else (each.wanted for each in state.backends if (each.rule,) == rule)
-        return (
-            pair.after.trace.rule,
-            self._reached(1, pair.after.trace.outcome.backends),
-            self._reached(0, (*trace.outcome.backends, *behind)),
-        )
+        after = pair.after.trace
+        return after.rule, frozenset(after.outcome.backends), frozenset((*trace.outcome.backends, *behind))
 
     def _reached(self, side: int, backends: Iterable[ResourceKey]) -> frozenset[ResourceKey]:
         """Return backends with the workloads behind them, as they are called after."""
@@ -504,10 +497,13 @@ class _Comparison:
         """Return the backends that get requests now, where others got there before in the same rule without what these
         had to meet, and nobody gets to those that were behind that."""
         purpose = gathered.change.purpose
+        if not gathered.change.kept:
+            return ()
+        unguarded = self._reached(1, self._unguarded[purpose])
         for rule, now, was in gathered.ends:
-            if rule is None or not now or was & self._unguarded[purpose]:
+            if rule is None or not now or self._reached(0, was) & unguarded:
                 return ()
-            if not now <= self._open.get((purpose, rule), set()):
+            if not self._reached(1, now) <= self._reached(0, self._open.get((purpose, rule), ())):
                 return ()
         reached = {key for _, now, _ in gathered.ends for key in now}
         return tuple(sorted(key for key in reached if not is_workload(key.group, key.kind)))

@@ -92,7 +92,7 @@ def _of_own_values(tree: Tree, charts: Charts, alone: Sequence[str], groups: Col
     if len(alone) > MOST:
         why = f"it is one of {len(alone)} that nothing installs"
         return [LoneChart(each, each, [], {}, why, frozenset(), set()) for each in alone]
-    written_in = {directory: _kinds(tree, directory) for directory in alone}
+    written_in = {directory: kinds_written(tree, directory) for directory in alone}
     wanted = frozenset(groups) - _BUILT_IN
     if not any(group in wanted for kinds in written_in.values() for group, _ in kinds):
         return []
@@ -109,7 +109,7 @@ def _holds(directory: str, paths: Collection[str]) -> bool:
     return any(path.startswith(start) for path in paths)
 
 
-def _kinds(tree: Tree, directory: str) -> set[tuple[str, str]]:
+def kinds_written(tree: Tree, directory: str) -> set[tuple[str, str]]:
     """Return the kinds of what the templates of a chart make, as far as they say it in plain text; group "?" where they
     do not."""
     start = inside(directory, "templates/")

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from policylint.namedtuple import NamedTuple
-from policylint.patterns import Pattern
 from policylint.render.helm.charts import Charts, Installation
 from policylint.render.journal import Journal
+from policylint.render.lone_charts import kinds_written
 from policylint.render.provenance import Manifest, fill_in_namespace
 from policylint.render.tree import Tree, inside
 
-_MAKES = Pattern(rb"(?m)^[ \t]*kind:[ \t]*[\"']?Application(?:Set)?[\"']?[ \t\r]*$")
-_GROUP = b"argoproj.io/"
+_KINDS = frozenset({("argoproj.io", "Application"), ("argoproj.io", "ApplicationSet")})
 _HOME = "argocd"
 _MOST = 12
 """Charts that may be the top; of a collection of more, a cluster has some."""
@@ -50,9 +49,7 @@ def bootstraps(tree: Tree, charts: Charts, deployed: Collection[str]) -> list[Bo
 
 
 def _makes_applications(tree: Tree, directory: str) -> bool:
-    start = inside(directory, "templates/")
-    texts = (tree.read(path) or b"" for path in tree.files_below(directory) if path.startswith(start))
-    return any(_GROUP in text and _MAKES.search(text) for text in texts)
+    return not _KINDS.isdisjoint(kinds_written(tree, directory))
 
 
 def _made(tree: Tree, charts: Charts, directory: str) -> Bootstrap | None:

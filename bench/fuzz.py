@@ -51,7 +51,7 @@ def main() -> int:
             tried = campaign.one(chosen.only)
             for error, files in tried.failures:
                 traceback.print_exception(error)
-                print(files.get("command", ""))
+                print(*(files[file] for file in ("command", "said.txt") if file in files), sep="\n")
             return 1 if tried.failures else 0
         failed = campaign.go(chosen.inputs, None if chosen.minutes is None else 60 * chosen.minutes)
         print(campaign.summary())

@@ -16,9 +16,10 @@ _MEANT = frozenset(
         *("kubernetes", "service", "namespace", "route", "policy", "admin", "test", "prod", "public", "internal"),
         *("external", "local", "cluster", "same", "selector", "name", "data", "kind", "spec", "port", "waypoint"),
         *("openshift-ingress", "kuadrant-system", "gateway-system", "envoy-gateway-system", "openshift-default"),
+        "other",
     ]
 )
-"""Names that mean something by themselves, somewhere."""
+"""Names that mean something by themselves, somewhere; the last one begins what `reach` shows as an example of hosts."""
 
 
 class Renaming(NamedTuple):

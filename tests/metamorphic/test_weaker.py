@@ -109,6 +109,19 @@ def test_an_entity_is_no_name_that_may_be_exchanged(name: str, peers: str) -> No
     assert {each and each.was for each in drawn} == {"checkout"}
 
 
+def test_the_name_of_examples_is_no_name_that_may_be_exchanged() -> None:
+    """Where a world names `other.example.com`, another host is the example, and with the name exchanged it is not."""
+    route = {
+        "kind": "HTTPRoute",
+        "metadata": {"name": "checkout", "namespace": "other"},
+        "spec": {"hostnames": ["*.example.com", "other.example.com"]},
+    }
+    assert {(each := renaming(random.Random(seed), [route])) and each.was for seed in range(20)} == {
+        "checkout",
+        "example",
+    }
+
+
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_host_in_a_certificate_is_no_name_that_may_be_exchanged(*, wrapped: bool) -> None:
     """Its bytes would go on naming the former one (GWP420); in a Secret they are encoded twice."""

@@ -9,6 +9,7 @@ import pytest
 from policylint.compare import compare, removed_protections
 from tests.checks.linting import GATEWAY, SERVICE, route
 from tests.compare.test_weakening import JWT, WORLD, assert_is, of, said, security, sides, weakened
+from tests.worlds import manifest
 
 ON_ROUTE = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]\n  "
 
@@ -407,6 +408,35 @@ GLOO = [
 def test_gloo_options(tmp_path: Path, before: str, after: str, expected: tuple[str, str] | None) -> None:
     world = (GATEWAY.replace("envoy", "gloo-gateway"), *WORLD[1:])
     assert_is(said(weakened(tmp_path, (*world, before), (*world, after))), expected)
+
+
+KONG = [
+    ("key-auth", "key_names: [k]", "key_names: [k], run_on_preflight: false", "config.run_on_preflight"),
+    ("jwt", "run_on_preflight: false", "run_on_preflight: true", ""),
+    ("key-auth", "key_names: [k]", "key_names: [k], run_on_preflight: true", ""),
+    ("rate-limiting", "fault_tolerant: false", "policy: local", "config.fault_tolerant"),
+    ("rate-limiting", "policy: local", "fault_tolerant: true", ""),
+]
+
+
+@pytest.mark.parametrize(("plugin", "before", "after", "expected"), KONG)
+@pytest.mark.parametrize("kind", ["KongPlugin", "KongClusterPlugin"])
+def test_whom_a_plugin_of_kong_lets_pass(
+    tmp_path: Path, kind: str, plugin: str, before: str, after: str, expected: str
+) -> None:
+    """Its defaults: `run_on_preflight` and `fault_tolerant` are true where they do not stand there."""
+    gateway = GATEWAY.replace("gatewayClassName: envoy", "gatewayClassName: kong")
+    named = WORLD[1].replace("namespace: shop}", "namespace: shop, annotations: {konghq.com/plugins: login}}", 1)
+    namespace = "" if kind == "KongClusterPlugin" else "shop"
+    worlds = [
+        (gateway, named, SERVICE, manifest("configuration.konghq.com/v1", kind, "login", namespace, written))
+        for fields in (before, after)
+        for written in (f"plugin: {plugin}\nconfig: {{{fields}}}",)
+    ]
+    found = said(weakened(tmp_path, *worlds))
+    assert [message.startswith(f"{expected} of {kind}") and severity for severity, message in found] == ["warning"][
+        : bool(expected)
+    ]
 
 
 def test_a_backend_that_is_verified_no_longer(tmp_path: Path) -> None:

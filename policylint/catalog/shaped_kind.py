@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policylint.catalog.naming import meant
 from policylint.model.policy_kind import DEFAULT_REFERENCES, UNLIMITED, Merge, PolicyKind, TargetKind
 from policylint.model.resource import Resource, mapping, sequence, text
 
@@ -21,8 +22,9 @@ def declared(group: str, kind: str, crds: Iterable[Resource]) -> bool:
 
 
 def kind_of_objects(group: str, kind: str, objects: Iterable[Resource]) -> PolicyKind | None:
-    """Return a kind whose objects name targets by kind and name; None where none of them does."""
-    if not any(map(names_targets, objects)):
+    """Return a kind whose objects name targets by kind and name; None where none of them does, and for a kind that is
+    one slip away from another (GWP506): no controller reads it."""
+    if meant(group, kind) is not None or not any(map(names_targets, objects)):
         return None
     return PolicyKind(
         group=group,

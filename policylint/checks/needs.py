@@ -29,6 +29,20 @@ def any_policy(simulation: Simulation) -> bool:
     return bool(simulation.policies)
 
 
+def kinds_or_versions_of_nobody(simulation: Simulation) -> bool:
+    """Need an object whose kind may be another one misspelt, or a policy of a version that is not known."""
+    from policylint.catalog.naming import meant
+
+    catalog, world = simulation.catalog, simulation.world
+    return any(
+        meant(*kind) is not None
+        if known is None
+        else any(each.version not in known.versions for each in world.of_kind(*kind))
+        for kind in world.kinds()
+        for known in (catalog.get(*kind) if catalog.describes(*kind) else None,)
+    )
+
+
 def any_route(simulation: Simulation) -> bool:
     return bool(simulation.topology.routes)
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from policylint.catalog.naming import is_known, is_no_version
 from policylint.cel.nodes import Fuel
-from policylint.model import Location, Resource, World
+from policylint.model import Location, Resource, World, is_symbolic
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.schema.built_in import SHAPED, checkers_of_types, refused
@@ -98,6 +99,8 @@ def broken_objects(
             if not resource.provisional:
                 fault = refused_metadata(resource, of_metadata, loses_labels=loses_labels)
                 fault = fault or (refused(resource, types) if is_built_in else None)
+                if is_no_version(resource.version) and (is_built_in or is_known(group, kind)) and not known:
+                    fault = _of_version(resource) or fault
             if fault is not None:
                 more = min(_violations(known, resource), key=len) if known else []
                 broken.append(BrokenObject(resource, known[0] if known else KUBERNETES, [fault, *more], fault))
@@ -110,6 +113,18 @@ def broken_objects(
                 message = f"the rules of the CRDs for {kind} and what follows take too much work, and are not judged"
                 cut.append(Note("GWP911", "limit", message, Location(known[0].origin)))
     return tuple(broken)
+
+
+def _of_version(resource: Resource) -> Violation | None:
+    """Return what an API server says of an object in a version that no kind has, None where a variable may be one."""
+    from policylint.schema.explain import Violation
+
+    if is_symbolic(resource.api_version):
+        return None
+    says = f"has the apiVersion {resource.api_version}, which no release has"
+    return Violation(
+        "version", ("apiVersion",), (), says, "a version is written as `v1` or `v1beta1`", resource.version
+    )
 
 
 def broken_within(world: World, written: Iterable[Resource]) -> Iterator[BrokenObject]:
@@ -294,6 +309,8 @@ def message(violation: Violation) -> str:
     from policylint.schema.explain import place
 
     path = place(violation.pointer)
+    if violation.code == "version":
+        return f'no matches for this kind in version "{violation.value}"'
     if violation.code == "required":
         return f"{path}: Required value"
     if violation.code == "enum":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from policylint.catalog.naming import shipped_schemas
 from policylint.cel.evaluation import Program, Reads, are_broken
 from policylint.cel.nodes import Fuel
 from policylint.model import GATEWAY_GROUP, Resource, is_symbolic, mapping, sequence, text
@@ -209,24 +210,12 @@ def forget_shipped() -> None:
 
 @lru_cache(maxsize=128)
 def _shipped(group: str, kind: str) -> Mapping[str, Any]:
-    """Return the content of one file of schemas/crds/, empty where there is none.
-
-    Both names come from manifests: they are looked up among what is there, and never become a path.
-    """
-    path = _listed(group).get(f"{kind}.json") if group in _listed() else None
+    """Return the content of one file of schemas/crds/, empty where there is none."""
+    path = shipped_schemas(group).get(kind)
     if path is None:
         return {}
     with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not imported for this
         return read_shipped(file.read().decode())
-
-
-@lru_cache(maxsize=64)
-def _listed(*folder: str) -> Mapping[str, str]:
-    """Return the paths of what lies in schemas/crds/ or a folder of it, by name."""
-    from policylint.model.shipped import shipped_files
-
-    paths = shipped_files("schemas", "crds", *folder)
-    return {path.replace("\\", "/").rpartition("/")[2]: path for path in paths}
 
 
 def read_shipped(data: str) -> dict[str, Any]:

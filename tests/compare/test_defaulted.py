@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
+from policylint.catalog.naming import shipped_groups, shipped_schemas
 from policylint.compare import compare, pair_sides
 from policylint.compare.defaulted import filled_in
 from policylint.compare.sameness import same_value
 from policylint.model import PolicyKind, mapping
-from policylint.schema.known import Schemas, _listed, _shipped
+from policylint.schema.known import Schemas, _shipped
 from tests import worlds
 from tests.model.test_named_objects import below
 from tests.worlds import gateway, gateway_class, policy, route, service
@@ -34,8 +35,8 @@ def defaults() -> list[tuple[PolicyKind, str, str, str, Any]]:
 
 def _defaults() -> Iterator[tuple[PolicyKind, str, str, str, Any]]:
     catalog = load_catalog()
-    for group in sorted(_listed()):
-        for file in sorted(name.removesuffix(".json") for name in _listed(group) if name.endswith(".json")):
+    for group in sorted(shipped_groups()):
+        for file in sorted(shipped_schemas(group)):
             kind = catalog.get(group, file)
             if kind is None or kind.policy_class == "Other":
                 continue

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from policylint.catalog.naming import shipped_schemas
 from policylint.checks import run
 from policylint.doors.vendors import naming, objects_named
 from policylint.model import mapping, texts
-from policylint.schema.known import _listed, _shipped
+from policylint.schema.known import _shipped
 from tests.doors.asking import answer
 from tests.model.test_named_objects import below
 from tests.worlds import manifest, service, simulated
@@ -161,7 +162,7 @@ OTHERWISE: Mapping[str, str] = {
 
 def named_by_traefik() -> Iterator[tuple[str, str]]:
     """Yield the kinds and fields of Traefik's shipped schemas that name a Service, or an object of Traefik."""
-    for kind in sorted(name.removesuffix(".json") for name in _listed("traefik.io") if name.endswith(".json")):
+    for kind in sorted(shipped_schemas("traefik.io")):
         versions = list(_shipped("traefik.io", kind)["versions"].values())
         spec = mapping(mapping(versions[-1].get("properties")).get("spec"))
         for path, schema in below(spec):

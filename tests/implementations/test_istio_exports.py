@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.catalog.naming import shipped_schemas
 from policylint.checks import run
 from policylint.model import Finding, mapping
-from policylint.schema.known import _listed, _shipped
+from policylint.schema.known import _shipped
 from tests.worlds import manifest, simulated
 
 MESH = "networking.istio.io/v1"
@@ -116,7 +117,7 @@ def test_a_host_that_an_entry_knows(exported: str, shown: bool) -> None:
 def test_every_kind_that_has_such_a_field_is_one_of_these() -> None:
     """Whoever gives another kind an `exportTo` asks here as well: these are looked at by what sends requests to them,
     a VirtualService by its Gateways (doors/istio.py, hidden)."""
-    kinds = [name.removesuffix(".json") for name in _listed("networking.istio.io") if name.endswith(".json")]
+    kinds = list(shipped_schemas("networking.istio.io"))
     having = set()
     for kind in kinds:
         versions = _shipped("networking.istio.io", kind)["versions"].values()

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
+from policylint.catalog.naming import shipped_groups, shipped_schemas
 from policylint.catalog.weakenings import _WRAPPER, _meant, _stands_for
 from policylint.compare.protection.spec import weakenings
 from policylint.model import PolicyKind, mapping, sequence
 from policylint.model.weakness import Weakness
-from policylint.schema.known import _listed, _shipped
+from policylint.schema.known import _shipped
 
 SPEAKING = re.compile(
     r"insecure|skip|verif|fail_?(open|clos|ure)|(tls|ssl|min|max|protocol)\w*version|optional|^mode$|allow|ttl$|secure$"
@@ -92,8 +93,8 @@ def below(schema: Mapping[str, Any], at: tuple[str, ...] = (), seen: tuple[int, 
 def fields() -> list[tuple[str, str, str, Any]]:
     """All fields whose names speak of protection: group, kind, path, schema."""
     found = []
-    for group in sorted(_listed()):
-        for file in sorted(name.removesuffix(".json") for name in _listed(group) if name.endswith(".json")):
+    for group in sorted(shipped_groups()):
+        for file in sorted(shipped_schemas(group)):
             versions = _shipped(group, file).get("versions", {})
             latest = next(each for each in reversed(versions.values()) if not isinstance(each, str))
             spec = mapping(latest.get("properties"))

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
+from policylint.catalog.naming import shipped_groups, shipped_schemas
 from policylint.catalog.weakenings import _WRAPPER, common_weaknesses
 from policylint.compare.protection.spec import weakenings
 from policylint.model import PolicyKind, mapping, sequence
-from policylint.schema.known import _listed, _shipped
+from policylint.schema.known import _shipped
 from tests.model.test_judged_fields import NEUTRAL, SPEAKING, below, meant, spec_with
 
 MORE = re.compile(
@@ -101,8 +102,8 @@ def speaking() -> list[tuple[PolicyKind | None, str, str, Any]]:
 
 def _speaking() -> Iterator[tuple[PolicyKind | None, str, str, Any]]:
     catalog = load_catalog()
-    for group in sorted(_listed()):
-        for file in sorted(name.removesuffix(".json") for name in _listed(group) if name.endswith(".json")):
+    for group in sorted(shipped_groups()):
+        for file in sorted(shipped_schemas(group)):
             versions = _shipped(group, file).get("versions", {})
             latest = next(each for each in reversed(versions.values()) if not isinstance(each, str))
             spec = mapping(mapping(latest.get("properties")).get("spec"))

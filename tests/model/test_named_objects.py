@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from policylint.catalog.content import content_of, places
+from policylint.catalog.naming import shipped_groups, shipped_schemas
 from policylint.model import mapping
-from policylint.schema.known import _listed, _shipped
+from policylint.schema.known import _shipped
 from tests.model.test_judged_fields import spec_with
 
 REFERENCE = re.compile(r"secret|configmap|certificateref|[rR]ef(erence)?s?$", re.IGNORECASE)
@@ -55,8 +56,8 @@ def below(schema: Mapping[str, Any], at: tuple[str, ...] = (), seen: tuple[int, 
 def naming() -> list[tuple[str, str, str, bool]]:
     """Return the fields that name other objects: group, kind, path below the spec, and whether it is a name alone."""
     found = []
-    for group in sorted(_listed()):
-        for kind in sorted(name.removesuffix(".json") for name in _listed(group) if name.endswith(".json")):
+    for group in sorted(shipped_groups()):
+        for kind in sorted(shipped_schemas(group)):
             versions = _shipped(group, kind)["versions"].values()
             latest = next(each for each in reversed(versions) if not isinstance(each, str))
             fields = {name: each for name, each in mapping(latest.get("properties")).items() if name != "status"}

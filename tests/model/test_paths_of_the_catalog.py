@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
+from policylint.catalog.naming import shipped_groups, shipped_schemas
 from policylint.model import PolicyKind, mapping
 from policylint.model.weakness import Weakness
-from policylint.schema.known import _listed, _shipped
+from policylint.schema.known import _shipped
 
 OTHERWISE: Mapping[str, str] = {
     r"^AgentgatewayPolicy:preRouting\.": "where its implementation keeps `traffic` of the earlier phase",
@@ -77,8 +78,8 @@ def kinds() -> list[tuple[PolicyKind, tuple[Mapping[str, Any], ...]]]:
 
 def _kinds() -> Iterator[tuple[PolicyKind, tuple[Mapping[str, Any], ...]]]:
     catalog = load_catalog()
-    for group in sorted(_listed()):
-        for file in sorted(name.removesuffix(".json") for name in _listed(group) if name.endswith(".json")):
+    for group in sorted(shipped_groups()):
+        for file in sorted(shipped_schemas(group)):
             kind = catalog.get(group, file)
             if kind is None:
                 continue

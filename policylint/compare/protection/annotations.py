@@ -37,6 +37,7 @@ _KINDS: tuple[tuple[str, str, Pointer], ...] = (
 )
 _ANNOTATED = frozenset((group, kind) for group, kind, place in _KINDS if place == ("metadata", "annotations"))
 _WITH_LISTENERS = ((GATEWAY_GROUP, "Gateway"), (GATEWAY_GROUP, "ListenerSet"))
+_WORDS = {"labels": "label", "options": "option"}
 _KIND = "Annotation"
 """What stands for a kind where names of annotations are looked up."""
 
@@ -73,7 +74,7 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
             name = str(weakening.before[0])
             where = _location(new, place, name), _location(old, place, name)
-            said = name if new.key.kind in ("Ingress", "Service") else f"annotation {name}"
+            said = name if new.key.kind in ("Ingress", "Service") else f"{_WORDS.get(place[-1], 'annotation')} {name}"
             yield cause._replace(own=True, field=said, location=where[0], before=where[1]), "", (whole(new.key),)
 
 

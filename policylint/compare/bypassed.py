@@ -26,7 +26,7 @@ def logins_bypassed(sides: Sides) -> Iterator[Finding]:
         if was is None or was.route.body is state.route.body:
             continue
         proxies = _through(was, before.world)
-        past = next((each for each in _backends(state) if not is_proxy(after.world, each.wanted)), None)
+        past = next((each for each in _backends(state) if not is_proxy(after.world, each.wanted, each.port)), None)
         if not proxies or past is None:
             continue
         guarded = with_login(after) if guarded is None else guarded
@@ -50,8 +50,8 @@ def _backends(state: RouteState) -> list[BackendState]:
 
 def _through(state: RouteState, world: World) -> list[ResourceKey]:
     """Return the proxies that a route leads to, none where it leads anywhere else as well."""
-    wanted = list(dict.fromkeys(each.wanted for each in _backends(state)))
-    return wanted if all(is_proxy(world, key) for key in wanted) else []
+    wanted = dict.fromkeys((each.wanted, each.port) for each in _backends(state))
+    return list(dict.fromkeys(key for key, _ in wanted)) if all(is_proxy(world, *end) for end in wanted) else []
 
 
 __all__ = ["logins_bypassed"]

@@ -123,7 +123,7 @@ class Tracer:
                 self._of_sets[listener.gateway].append(listener)
         self._narrowing = partial(narrowing, simulation)
         self._spelled: dict[str, ResourceKey] = {}
-        self._asking: dict[ResourceKey, bool] = {}
+        self._asking: dict[tuple[ResourceKey, int | None], bool] = {}
         self._senders: dict[str, Client] = {}
         self.authorizes = self.admissions.any or self.policies.authorize or network.asks(simulation)
 
@@ -584,15 +584,15 @@ class Tracer:
 
     def logins(self, request: Request, working: Sequence[Share]) -> tuple[ResourceKey, ...]:
         """Return the backends of a request, where all of them are proxies that ask for a login."""
-        keys = dict.fromkeys(share.key for share in working)
-        if keys and is_of_login(request.path):
+        ends = dict.fromkeys((share.key, share.port) for share in working)
+        if ends and is_of_login(request.path):
             return ()
-        for key in keys:
-            if key not in self._asking:
-                self._asking[key] = is_proxy(self.simulation.world, key)
-            if not self._asking[key]:
+        for end in ends:
+            if end not in self._asking:
+                self._asking[end] = is_proxy(self.simulation.world, *end)
+            if not self._asking[end]:
                 return ()
-        return tuple(keys)
+        return tuple(dict.fromkeys(key for key, _ in ends))
 
     def pods_of(self, start: Trace) -> tuple[Node, ...]:
         """Return the workloads at whose pods requests of a Gateway of Istio's own come in; itself for unseen ones."""

@@ -72,6 +72,30 @@ def test_a_controller_makes_the_service_of_a_gateway(
     assert said_of_backend(tmp_path, OTHER, other, backend=backend) == expected
 
 
+@pytest.mark.parametrize("backend", ["cilium-ingress-other", "cilium-ingress-some"])
+def test_a_controller_makes_the_service_of_an_ingress(tmp_path: Path, backend: str) -> None:
+    other = manifest(
+        "networking.k8s.io/v1", "Ingress", "other", "shop",
+        "spec: {ingressClassName: cilium, defaultBackend: {service: {name: quite-another, port: {number: 8080}}}}",
+    )  # fmt: skip
+    made = backend == "cilium-ingress-other"
+    assert said_of_backend(tmp_path, OTHER, other, backend=backend) == ("note unknown" if made else "error certain")
+
+
+@pytest.mark.parametrize(("targets", "made"), [("web", True), ("other", False)])
+def test_flagger_makes_what_routes_of_traefik_name(tmp_path: Path, targets: str, made: bool) -> None:
+    """docs.flagger.app, tutorials/traefik-progressive-delivery: the TraefikService is called as the Service is."""
+    there = manifest("traefik.io/v1alpha1", "TraefikService", "there", "shop", "spec: {weighted: {services: []}}")
+    spec = f"spec: {{provider: traefik, targetRef: {{kind: Deployment, name: {targets}}}, service: {{port: 80}}}}"
+    canary = manifest("flagger.app/v1beta1", "Canary", "release", "shop", spec)
+    asks = manifest(
+        "traefik.io/v1alpha1", "IngressRoute", "web", "shop",
+        "spec: {routes: [{kind: Rule, match: 'Host(`web.example`)', services: [{name: web, kind: TraefikService}]}]}",
+    )  # fmt: skip
+    said = [each for each in lint(tmp_path, there, canary, asks) if "TraefikService shop/web" in each.message]
+    assert [each.confidence for each in said if each.confidence == "certain"] == ([] if made else ["certain"])
+
+
 def test_one_letter_from_a_service_is_a_misspelling(tmp_path: Path) -> None:
     made = resource("example.com", "Database")
     assert said_of_backend(tmp_path, SERVICE, made) == "error certain"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any
 
+from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
@@ -19,7 +20,7 @@ from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
 from policylint.doors.traefik_ties import Router, Tie, placed, ties
-from policylint.doors.vendors import guards
+from policylint.doors.vendors import guards, naming
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -28,6 +29,7 @@ from policylint.topology import BackendState
 
 KIND = ("traefik.io", "IngressRoute")
 TRAEFIK_SERVICE = (KIND[0], "TraefikService")
+_MIDDLEWARE = (KIND[0], "Middleware")
 _STREAMS = {"IngressRouteTCP": "tcp", "IngressRouteUDP": "udp"}
 """Kinds whose objects take connections, each with what it takes without TLS."""
 _DOOR = ResourceKey("traefik.io", "EntryPoints", "", "traefik")
@@ -80,7 +82,9 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             pointer: Pointer = ("spec", "routes", number)
             if _leads_nowhere(world, ingress, route):
-                fix = "name a service, `kind: TraefikService` and `name: noop@internal` where a middleware answers"
+                fix = "name a service"
+                if ingress.key[:2] == KIND:
+                    fix += ", `kind: TraefikService` and `name: noop@internal` where a middleware answers"
                 yield DeadEnd(ingress, pointer, "has a rule without services", fix, then=_UNROUTED)
                 continue
             refusal = _refusal(world, ingress, route)
@@ -244,11 +248,61 @@ def _external(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
 
     Source: traefik/traefik v3.7, pkg/provider/kubernetes/crd/kubernetes_http.go (loadServers) and kubernetes_tcp.go.
     """
-    found = []
-    for service in map(mapping, sequence(route.get("services"))):
-        key = _key(_reference(world, ingress, service))
-        found.append(f"Service {key.path}, an ExternalName" if _is_name(world, key) else "")
-    return next(filter(None, found), "") if all(found) or ingress.key[:2] == KIND else ""
+    if ingress.key[:2] != KIND:
+        named = [_key(_reference(world, ingress, mapping(each))) for each in sequence(route.get("services"))]
+        return _of_names(named[0]) if named and all(_is_name(world, key) for key in named) else ""
+    for holder, service, by in _reached(world, ingress, route):
+        key = _key(_reference(world, holder, service))
+        if _is_name(world, key):
+            return f"{_of_names(key)}{by}"
+    return ""
+
+
+def _of_names(key: ResourceKey) -> str:
+    return f"Service {key.path}, an ExternalName"
+
+
+def _reached(
+    world: World, ingress: Resource, route: Mapping[str, Any]
+) -> Iterator[tuple[Resource, Mapping[str, Any], str]]:
+    """Yield the services that a rule cannot do without, each with what names it, and by what in words: those that it
+    names itself, those of its TraefikServices, and the pages of errors of its Middlewares.
+
+    Source: traefik/traefik v3.7, pkg/provider/kubernetes/crd: kubernetes_http.go (buildTraefikService returns the first
+    error), kubernetes.go (createErrorPageMiddleware).
+    """
+    left = [(ingress, mapping(each), "") for each in sequence(route.get("services"))]
+    left += [(each, service, f", by {each.key}") for each in _acting(world, ingress, route) for service in _named(each)]
+    seen: set[ResourceKey] = set()
+    while left:
+        holder, service, by = left.pop(0)
+        yield holder, service, by
+        found = world.get(_key(_reference(world, holder, service)))
+        if found is not None and found.key[:2] == TRAEFIK_SERVICE and found.key not in seen:
+            seen.add(found.key)
+            left += [(found, each, f", by {found.key}") for each in _named(found)]
+
+
+def _acting(world: World, ingress: Resource, route: Mapping[str, Any]) -> Iterator[Resource]:
+    """Yield the Middlewares of a rule, with those of its chains."""
+    left = [(ingress, mapping(each)) for each in sequence(route.get("middlewares"))]
+    seen: set[ResourceKey] = set()
+    while left:
+        holder, named = left.pop(0)
+        key = _middleware(world, holder, named)
+        found = None if key is None or key in seen else world.get(key)
+        if found is not None:
+            seen.add(found.key)
+            yield found
+            members = sequence(mapping(found.spec.get("chain")).get("middlewares"))
+            left += [(found, mapping(each)) for each in members]
+
+
+def _named(holder: Resource) -> list[Mapping[str, Any]]:
+    """Return the services that an object beside IngressRoutes names."""
+    paths = next((paths for kind, paths, _ in naming() if kind == holder.key[:2]), ())
+    written = (value for path in paths for _, value in places(holder.spec, path, ("spec",)))
+    return [each for each in map(mapping, written) if each.get("name")]
 
 
 def _is_name(world: World, key: ResourceKey) -> bool:
@@ -272,9 +326,10 @@ def _crosses(world: World, ingress: Resource, route: Mapping[str, Any]) -> str:
     options = mapping(mapping(ingress.spec.get("tls")).get("options"))
     if text(options.get("namespace")) not in ("", home) and "@" not in text(options.get("name")):
         return f"TLSOption {options['namespace']}/{text(options.get('name'))}"
-    for service in map(mapping, sequence(route.get("services"))):
-        if text(service.get("namespace")) not in ("", home):
-            return f"{text(service.get('kind'), 'Service')} {service['namespace']}/{text(service.get('name'))}"
+    for holder, service, by in _reached(world, ingress, route):
+        if text(service.get("namespace")) not in ("", holder.key.namespace):
+            key = f"{text(service.get('kind'), 'Service')} {service['namespace']}/{text(service.get('name'))}"
+            return f"{key}{by}," if by else key
     for middleware in map(mapping, sequence(route.get("middlewares"))):
         name, namespace = text(middleware.get("name")), text(middleware.get("namespace")) or home
         if name.endswith(_SAME_PROVIDER):
@@ -318,8 +373,8 @@ def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
     from policylint.doors.dead_ends import services_named, without_object, without_service
 
     found: set[tuple[ResourceKey, Any]] = set()
-    broken = {end.holder.key for end in without_service(world) if end.holder.key[:2] == TRAEFIK_SERVICE}
-    for ingress in world.of_kind(*KIND):
+    broken = {end.holder.key for end in without_service(world) if end.holder.key[:2] in (TRAEFIK_SERVICE, _MIDDLEWARE)}
+    for ingress in (each for kind in (KIND[1], *_STREAMS) for each in world.of_kind(KIND[0], kind)):
         rules = enumerate(map(mapping, sequence(ingress.spec.get("routes"))))
         found.update((ingress.key, number) for number, route in rules if _leads_nowhere(world, ingress, route))
     for end in without_object(world):
@@ -328,12 +383,13 @@ def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
         elif end.holder.key.group == KIND[0] and end.pointer[3:4] == ("services",):
             found.add((end.holder.key, end.pointer[2]))
     named_by = [(holder.key, key) for holder, _, _, key in services_named(world)] if broken else []
-    while more := {holder for holder, key in named_by if key in broken and holder[:2] == TRAEFIK_SERVICE} - broken:
+    named_by = [(holder, key) for holder, key in named_by if holder[:2] in (TRAEFIK_SERVICE, _MIDDLEWARE)]
+    while more := {holder for holder, key in named_by if key in broken} - broken:
         broken |= more
     for ingress in world.of_kind(*KIND) if broken else ():
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
-            named = (_reference(world, ingress, mapping(each)) for each in sequence(route.get("services")))
-            if any(_key(each) in broken for each in named):
+            named = [_key(_reference(world, ingress, mapping(each))) for each in sequence(route.get("services"))]
+            if not broken.isdisjoint((*named, *(each.key for each in _acting(world, ingress, route)))):
                 found.add((ingress.key, number))
     return found
 
@@ -341,11 +397,11 @@ def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
 def _leads_nowhere(world: World, ingress: Resource, route: Mapping[str, Any]) -> bool:
     """Tell whether a rule has no service, and no router below it: whatever its middlewares answer, it is not made.
 
-    Source: traefik/traefik v3.7.13, pkg/server/router/router.go, buildHTTPHandler; in older releases the service that
-    it is given does not exist (pkg/server/service/service.go, BuildHTTP).
+    Source: traefik/traefik v3.7.13, pkg/server/router/router.go, buildHTTPHandler; in older releases, and for
+    connections, the service that it is given does not exist (pkg/server/service/service.go, BuildHTTP; tcp, udp).
     """
     is_empty = route.get("services") in (None, [])
-    return is_empty and ingress.key[:2] == KIND and ingress.key not in world.once(_parents)
+    return is_empty and ingress.key not in world.once(_parents)
 
 
 def _parents(world: World) -> Collection[ResourceKey]:

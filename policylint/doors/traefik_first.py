@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from policylint.doors.annotations import served
 from policylint.doors.traefik_options import ENTRY_POINTS, class_of
 from policylint.doors.traefik_rules import alternatives
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, World, mapping, sequence, text, texts
+from policylint.implementations.generic.entry_points import unsecured
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 
 _GROUP = "traefik.io"
 _OLDER = "Traefik before 2.7 gave it to the router of connections"
@@ -22,7 +24,7 @@ Place = tuple[str, str, str]
 
 
 def taken_first(world: World, place: Place) -> Resource | None:
-    """Return the IngressRoute that takes the TLS of a server name at an entry point; None where none does."""
+    """Return what takes the TLS of a server name at an entry point for its requests; None where nothing does."""
     return world.once(_by_place).get(place)
 
 
@@ -43,12 +45,31 @@ def never_reached(world: World) -> Iterator[DeadEnd]:
 def _by_place(world: World) -> Mapping[Place, Resource]:
     found: dict[Place, Resource] = {}
     for route in world.of_kind(_GROUP, "IngressRoute"):
-        if isinstance(route.spec.get("tls"), dict):
+        states = isinstance(route.spec.get("tls"), dict)
+        for point in (each for each in _entry_points(route) if states or _ends_tls(world, each)):
             for rule in map(mapping, sequence(route.spec.get("routes"))):
-                for point in _entry_points(route):
-                    for name in _names(text(rule.get("match")), "host"):
-                        found.setdefault((class_of(route), point, name), route)
+                for name in _names(text(rule.get("match")), "host"):
+                    found.setdefault((class_of(route), point, name), route)
+    connections = world.of_kind(_GROUP, "IngressRouteTCP")
+    of_names = {class_of(route) for route in connections}
+    ingresses = [(each, vendor) for each, vendor, _ in served(world) if vendor.name == "traefik"] if connections else ()
+    lone = len({class_of(ingress) for ingress, _ in ingresses}) == 1
+    for ingress, vendor in ingresses:
+        stated = vendor.value(ingress, "router.entrypoints")
+        points = [part.strip() for part in stated.split(",")] if stated else list(ENTRY_POINTS)
+        states = vendor.value(ingress, vendor.secured) == "true"
+        name = class_of(ingress) if class_of(ingress) in of_names or not lone else ""
+        for point in (each for each in points if states or _ends_tls(world, each)):
+            for rule in map(mapping, sequence(ingress.spec.get("rules"))):
+                host = text(rule.get("host")).lower()
+                if host and "*" not in host and not is_symbolic(host):
+                    found.setdefault((name, point, host), ingress)
     return found
+
+
+def _ends_tls(world: World, point: str) -> bool:
+    """Return whether an entry point ends TLS for routers that do not ask for it: that of the chart does."""
+    return point in ENTRY_POINTS and ENTRY_POINTS[point].scheme == "https" and point not in world.once(unsecured)
 
 
 def _entry_points(route: Resource) -> list[str]:

@@ -357,6 +357,12 @@ class Catalog:
             self._backends[implementation] = frozenset((group, kind) for kind, _, group in names)
         return self._backends[implementation]
 
+    def refuses_names(self, implementation: str) -> tuple[str, str]:
+        """Return the reason why an implementation refuses Services that are names as backends, in words too, or ""."""
+        found = (file.content() for file in self._of(implementation) if file.has(b"\nexternalNames:"))
+        said = next(found, {})
+        return text(said.get("externalNames")), f"{text(said.get('title'))} takes no Service of type ExternalName"
+
     def unread(self, implementation: str | None, what: str) -> str:
         """Return why the release of an implementation that is in use does not read a kind, a field or a protocol; ""
         where it does, or where the release is not known (docs/upgrading.md).

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policylint.catalog.kinds import Catalog
 from policylint.clusters.kinds import BINDING, PLACEMENT, PLACEMENT_RULE, POLICY, POLICY_SET
 from policylint.implementations import Implementation, implementation
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, Resolution, ResourceKey, World, faults
-from policylint.model.kinds import BACKEND_KINDS
+from policylint.model.kinds import BACKEND_KINDS, SERVICE
 from policylint.model.world import Note
 from policylint.network.kinds import CLUSTER_NETWORK_POLICY
 from policylint.policy.bindings import ObjectBinding, bindings
@@ -23,7 +23,7 @@ from policylint.schema.broken import KUBERNETES, BrokenObject, as_stored, broken
 from policylint.schema.object_meta import AT as METADATA
 from policylint.simulation.dispatch import Dispatch, Evaluation
 from policylint.simulation.selected import Selected
-from policylint.topology import GatewayState, RouteState, Topology, build
+from policylint.topology import BackendState, GatewayState, RouteState, Topology, build
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.delegation import MOST_LEVELS
 from policylint.topology.grants import Grants
@@ -172,7 +172,7 @@ class Simulation:
         """Return the ways from some Gateways to the backends of some routes, among all workloads or those `found`."""
         from policylint.catalog.placements import placements
         from policylint.implementations.generic.data_planes import anywhere, data_planes
-        from policylint.network.addressed import SERVICE, services_behind
+        from policylint.network.addressed import services_behind
         from policylint.network.hops import Hops
 
         planes: list[DataPlane] = []
@@ -470,7 +470,7 @@ def _routes_with_conditions(topology: Topology, catalog: Catalog, dispatch: Disp
         route = state
         if len(serving) == 1:
             only = serving.pop()
-            route = _as_taken(_with_kinds(state, only, catalog), writers[only], topology)
+            route = _as_taken(_as_read(state, only, catalog), writers[only], topology)
         parents = []
         for parent in state.parents:
             behaviour = writers[names[parent.gateway, parent.mesh]]
@@ -492,18 +492,26 @@ def _as_taken(route: RouteState, behaviour: Implementation, topology: Topology) 
     return route if backends is route.backends else route._replace(backends=backends)
 
 
-def _with_kinds(route: RouteState, name: str, catalog: Catalog) -> RouteState:
-    """Return a route whose backendRefs of kinds that an implementation does not read are marked."""
+def _as_read(route: RouteState, name: str, catalog: Catalog) -> RouteState:
+    """Return a route whose backendRefs of kinds, or to Services, that an implementation does not read are marked."""
     read = catalog.backends(name)
-    if all(backend.wanted[:2] in read for backend in route.backends) or not read:
-        return route
-    others = BACKEND_KINDS - read
-    backends = list(route.backends)
-    for number, each in enumerate(backends):
-        if each.wanted[:2] in others and not each.reason:
-            message = f"{each.wanted.kind} of {each.wanted.group} is no kind of backend that {name} reads"
-            backends[number] = each._replace(reason="InvalidKind", message=message)
-    return route._replace(backends=tuple(backends))
+    others = BACKEND_KINDS - read if read else frozenset()
+    marked = [_marked(each, name, others, catalog) for each in route.backends]
+    changed = any(new is not old for new, old in zip(marked, route.backends, strict=True))
+    return route._replace(backends=tuple(marked)) if changed else route
+
+
+def _marked(backend: BackendState, name: str, others: Collection[tuple[str, str]], catalog: Catalog) -> BackendState:
+    if backend.reason:
+        return backend
+    if backend.wanted[:2] in others:
+        message = f"{backend.wanted.kind} of {backend.wanted.group} is no kind of backend that {name} reads"
+        return backend._replace(reason="InvalidKind", message=message)
+    seen = backend.resolution.resource if backend.wanted[:2] == SERVICE else None
+    if seen is None or seen.spec.get("type") != "ExternalName":
+        return backend
+    reason, message = catalog.refuses_names(name)
+    return backend._replace(reason=reason, message=message) if reason else backend
 
 
 def _resolve(

@@ -204,7 +204,8 @@ class BackendState(NamedTuple):
         port_found: whether the object has that port; None without a port, or where that is unknown.
         section: the named port it leads to, None where the port has no name.
         granted: as in ReferenceState.
-        reason: InvalidKind, RefNotPermitted, BackendNotFound or "" (a missing port fails no condition).
+        reason: InvalidKind, RefNotPermitted, BackendNotFound, what its controller says, or "" (a missing port fails
+            no condition).
     """
 
     role: BackendRole

@@ -1,6 +1,6 @@
 """Which kinds of backends a controller reads: a route that names another controller's is answered with 500.
 
-Source: `backends` of each catalog file names it; Istio's and NGINX Gateway Fabric's stand in their modules.
+Source: `backends` and `externalNames` of each catalog file; Istio's and NGINX Gateway Fabric's stand in their modules.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ BACKENDS = {
     ),
     "InferencePool": ("inference.networking.k8s.io/v1", "InferencePool", POOL),
     "Service": ("v1", "Service", ""),
+    "ExternalName": ("v1", "Service", "spec: {type: ExternalName, externalName: a.example.com, ports: [{port: 80}]}"),
 }
 READS = {
     "Backend of Envoy Gateway": {"eg", "unheard-of"},
@@ -48,6 +49,7 @@ READS = {
     "TraefikService": {"traefik", "unheard-of"},
     "InferencePool": {"eg", "kgateway", "agentgateway", "istio", "nginx", "unheard-of"},
     "Service": set(CONTROLLERS),
+    "ExternalName": set(CONTROLLERS) - {"eg", "nginx", "traefik"},  # NGINX Gateway Fabric asks for a resolver
 }
 
 
@@ -149,3 +151,31 @@ def test_a_certificate_of_the_core_group_by_name(group: str, works: bool) -> Non
     ).topology
     (state,) = (each for known in topology.gateways for listener in known.listeners for each in listener.references)
     assert (state.reason == "InvalidCertificateRef" and "kind" in state.message) == (not works)
+
+
+@pytest.mark.parametrize(("controller", "reason"), [("eg", "UnsupportedValue"), ("traefik", "BackendNotFound")])
+@pytest.mark.parametrize("kind", ["HTTPRoute", "GRPCRoute", "TCPRoute"])
+def test_a_name_is_no_backend_of_any_kind_of_route(controller: str, reason: str, kind: str) -> None:
+    """A mirror of a rule is a backend, too."""
+    protocol, port = ("TCP", 5432) if kind == "TCPRoute" else ("HTTP", 80)
+    mirror = "filters: [{type: RequestMirror, requestMirror: {backendRef: {name: own, port: 80}}}], "
+    named, served = "backendRefs: [{name: own, port: 80}]", "backendRefs: [{name: checkout, port: 80}]"
+    rules = f"[{{{mirror}{served}}}]" if kind == "HTTPRoute" else f"[{{{named}}}]"
+    listeners = f"[{{name: any, protocol: {protocol}, port: {port}, allowedRoutes: {{namespaces: {{from: All}}}}}}]"
+    simulation = simulated(
+        gateway_class(controller, CONTROLLERS[controller]),
+        gateway(of_class=controller, listeners=listeners),
+        worlds.manifest(
+            f"gateway.networking.k8s.io/{'v1alpha2' if kind == 'TCPRoute' else 'v1'}",
+            kind,
+            "any",
+            "shop",
+            f"spec: {{parentRefs: [{{name: edge, namespace: infra}}], rules: {rules}}}",
+        ),
+        service(),
+        worlds.manifest("v1", "Service", "own", "shop", BACKENDS["ExternalName"][2]),
+    )
+    (state,) = simulation.topology.routes
+    (parent,) = state.parents
+    resolved = next(each for each in parent.conditions if each.type == "ResolvedRefs")
+    assert (resolved.status, resolved.reason) == ("False", reason)

@@ -230,7 +230,7 @@ def _fault(
         own = refused.get(backend.pointer)
         first = own if own is not None and own[0] == UNSUPPORTED_REFERENCE else None
         fault = first or backend_off(backend, settings) or port_fault(backend, protocol) or own
-        if backend.reason == "InvalidKind":
+        if backend.reason == "InvalidKind" or (backend.reason == "UnsupportedValue" and fault is None):
             fault = backend.reason, backend.message
         if fault is not None:
             (of_filters[backend.rule] if backend.role == "RequestMirror" else faults).append(fault)

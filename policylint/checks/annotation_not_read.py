@@ -13,6 +13,7 @@ from policylint.checks.kit.speaking import is_spoken_of
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.kinds import INGRESS
 from policylint.model.words import count, listing
+from policylint.policy.bindings import names_reader
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
 from policylint.topology.workloads import WORKLOADS, pod_template
@@ -210,8 +211,7 @@ def _without_class(simulation: Simulation) -> Iterator[Finding]:
         if kind is None or not kind.read_with:
             continue
         for resource in simulation.world.of_kind(*key):
-            names_reader = resource.annotations.get(kind.read_with) or resource.spec.get("controlPlaneRef")
-            if not names_reader:
+            if not names_reader(resource, kind.read_with):
                 yield Finding(
                     RULE,
                     "warning",

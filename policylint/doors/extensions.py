@@ -17,7 +17,7 @@ from policylint.doors.named import entries, meant
 from policylint.doors.vendors import Vendor
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.resource import value_at
-from policylint.policy.bindings import is_off
+from policylint.policy.bindings import is_off, names_reader
 from policylint.policy.results import FailingSetting
 
 _REFUSES = 400
@@ -28,7 +28,8 @@ def in_force(world: World, vendor: Vendor, named: Iterable[ResourceKey]) -> Iter
     """Yield which objects act of those that an Ingress names and then its Service, and of those for everything.
 
     Where objects are of sorts (`sort`), one of each acts, the first: developer.konghq.com/gateway/entities/plugin,
-    «Plugin precedence». One that is switched off, or acts for some clients alone, leaves the others be.
+    «Plugin precedence». One that is switched off, acts for some clients alone, or is perhaps not read leaves the others
+    be.
     """
     about = vendor.extensions
     whole, sort = text(about.get("clusterKind")), text(about.get("sort"))
@@ -55,6 +56,7 @@ def in_force(world: World, vendor: Vendor, named: Iterable[ResourceKey]) -> Iter
             resource is not None
             and said
             and not is_off(resource, text(about.get("off")))
+            and _says_whose(resource, about)
             and not is_of_some(world, vendor, key)
         ):
             acting.add(said)
@@ -95,10 +97,19 @@ def is_of_some(world: World, vendor: Vendor, key: ResourceKey) -> bool:
 def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
     """Yield what an object asks of all requests that it acts on, by its fields.
 
-    A login of one for all namespaces, which is no filter of a route, is among it.
+    A login of one for all namespaces, which is no filter of a route, is among it. Whether one is read at all that does
+    not say whose it is hangs on the class that is the cluster's default.
     """
     if is_off(extension, text(about.get("off"))):
         return
+    if _says_whose(extension, about):
+        yield from _asked(extension, about)
+    elif any(_asked(extension, about)):
+        sort = text(value_at(extension.body, _path(about.get("sort"))))
+        yield Guard(extension, {"unread": sort}, {("unread",): ("metadata", "name")})
+
+
+def _asked(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
     for entry in map(mapping, sequence(about.get("reads"))):
         at = _path(entry.get("path"))
         value = value_at(extension.body, at)
@@ -111,6 +122,10 @@ def guards_of(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
         if _holds(extension, entry):
             status = value_at(extension.body, _path(entry.get("path")))
             yield answering(extension, status if isinstance(status, int) else entry.get("unset", 503))
+
+
+def _says_whose(extension: Resource, about: Mapping[str, Any]) -> bool:
+    return names_reader(extension, text(mapping(about.get("readWith")).get(extension.key.kind)))
 
 
 def _login(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:

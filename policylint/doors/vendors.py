@@ -351,7 +351,8 @@ def objects_named() -> list[Mapping[str, Any]]:
 @lru_cache(maxsize=64)
 def _extensions(implementation: str) -> Mapping[str, Any]:
     """Return what the annotations of a controller name, with what the catalog says of the kind: by which field one is
-    of a sort or switched off, who names it for some clients alone, where it acts everywhere, which sorts log in."""
+    of a sort or switched off, who names it for some clients alone, where it acts everywhere, by which annotation it is
+    read, which sorts log in."""
     entry = next(each for each in sequence(_content().get("ingress")) if each.get("implementation") == implementation)
     about = mapping(entry.get("extensions"))
     kinds = {kind.kind: kind for file in shipped_catalog() if file.mentions(about["group"]) for kind in file.kinds()}
@@ -364,6 +365,7 @@ def _extensions(implementation: str) -> Mapping[str, Any]:
         "off": kind.off,
         "clients": () if kind.clients is None else kind.clients.kinds,
         "everywhere": {} if of_all is None else of_all.everywhere,
+        "readWith": {each.kind: each.read_with for each in (kind, of_all) if each is not None},
         "logins": [sort for field, _, sort in asked if field == kind.says],
         "optional": [weak.path for weak in kind.weaker if weak.opens == "authentication"],
         **about,

@@ -251,9 +251,20 @@ def _everywhere(kind: PolicyKind, topology: Topology, catalog: Catalog) -> Itera
 def _as_read(kind: PolicyKind, resolution: Resolution) -> Resolution:
     """Return a resolution, unknown where the object lacks the annotation with which its controller surely reads it."""
     resource = resolution.resource
-    if resource is None or not kind.read_with or resource.annotations.get(kind.read_with):
+    if resource is None or names_reader(resource, kind.read_with):
         return resolution
     return Resolution("unknown", f"without annotation {kind.read_with} it is read only where its class is the default")
+
+
+def names_reader(resource: Resource, read_with: str) -> bool:
+    """Return whether an object says whose it is, where controllers ask for that; one that does not is read only where
+    the class of its controller is the default of the cluster.
+
+    Args:
+        read_with: the annotation with the class, "" for a kind that is read without one.
+    """
+    named = not read_with or resource.annotations.get(read_with) or resource.spec.get("controlPlaneRef")
+    return bool(named)
 
 
 def _parameters(holder: Resource, world: World, catalog: Catalog) -> Iterator[ObjectBinding]:

@@ -15,7 +15,7 @@ from policylint.catalog.kinds import Catalog
 from policylint.model import Resource, World, text
 from policylint.model.policy_kind import Clients
 from policylint.model.resource import value_at
-from policylint.policy.bindings import ObjectBinding
+from policylint.policy.bindings import ObjectBinding, names_reader
 
 Annotated = Callable[[Resource], Iterator[ObjectBinding]]
 
@@ -73,4 +73,4 @@ def _closes(name: str, by: Clients, named: Sequence[ObjectBinding], found: Seque
 def _is_read(client: Resource, catalog: Catalog) -> bool:
     """Return whether a client surely is its controller's."""
     kind = catalog.get(*client.key[:2])
-    return kind is None or not kind.read_with or bool(client.annotations.get(kind.read_with))
+    return kind is None or names_reader(client, kind.read_with)

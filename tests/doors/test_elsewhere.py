@@ -375,8 +375,37 @@ OF_KONG = (
     ),
     World(
         "Kong's plugin for the cluster, by name",
-        (kong(plugins="p"), plugin("plugin: key-auth", kind="KongClusterPlugin")),
+        (
+            kong(plugins="p"),
+            plugin(
+                "plugin: key-auth", kind="KongClusterPlugin", more="annotations: {kubernetes.io/ingress.class: kong}"
+            ),
+        ),
         {f"{HOST}/": ("web", "login")},
+    ),
+    World(
+        "Kong's plugin for the cluster, without its class",
+        (kong(plugins="p"), plugin("plugin: key-auth", kind="KongClusterPlugin")),
+        {f"{HOST}/": ("web", "not known")},
+    ),
+    World(
+        "Kong's plugin for everything, without its class",
+        (kong(), plugin("plugin: key-auth", kind="KongClusterPlugin", more="labels: {global: 'true'}")),
+        {f"{HOST}/": ("web", "not known")},
+    ),
+    World(
+        "Kong's plugin for everything that asks nothing, without its class",
+        (kong(), plugin("plugin: prometheus", kind="KongClusterPlugin", more="labels: {global: 'true'}")),
+        {f"{HOST}/": ("web", "")},
+    ),
+    World(
+        "Kong's plugin of the namespace beside one of its sort for everything, without its class",
+        (
+            kong(plugins="own"),
+            plugin("plugin: key-auth", name="own"),
+            plugin("plugin: key-auth", kind="KongClusterPlugin", more="labels: {global: 'true'}"),
+        ),
+        {f"{HOST}/": ("web", "key-auth")},
     ),
     World(
         "Kong's plugin for everything",

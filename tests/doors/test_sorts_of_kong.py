@@ -80,7 +80,8 @@ def test_what_acts_for_some_clients_leaves_that_of_the_service_be() -> None:
 
 def test_one_for_everything_gives_way_to_that_of_the_route() -> None:
     body = f"plugin: ip-restriction\nconfig: {{allow: [{OFFICE}/32]}}"
-    of_all = manifest(KONG, "KongClusterPlugin", "office", "", body, more="labels: {global: 'true'}")
+    its_class = "annotations: {kubernetes.io/ingress.class: kong}"
+    of_all = manifest(KONG, "KongClusterPlugin", "office", "", body, more=f"labels: {{global: 'true'}}, {its_class}")
     assert answer(world("home", "", listed("home", HOME), of_all), "http://shop.example.com/", HOME)[0] == "web"
     assert answer(world("", "", of_all), "http://shop.example.com/", HOME)[0] != "web"
 

@@ -1,4 +1,5 @@
-"""What an object beside Gateway API lets in (an Ingress, a VirtualService, an IngressRoute): its doors and ways."""
+"""What an object beside Gateway API lets in (an Ingress, a VirtualService, an IngressRoute), by its doors and ways, and
+where one asks for something that neither lets anybody in nor targets what does (a plugin for everything)."""
 
 from __future__ import annotations
 
@@ -24,13 +25,21 @@ def at_doors(subject: Subject) -> Simulation:
     known = simulation.topology.route(key) or simulation.topology.gateway(key)
     lets_in = opened.topology.route(key) is not None or (opened.topology.gateway(key) is not None and is_door(key))
     is_named = any(binding.wanted == key for binding in opened.bindings)
-    return opened if known is None and (lets_in or is_named) else simulation
+    return opened if known is None and (lets_in or is_named or opened.acting.of_policy(key)) else simulation
 
 
 def facts(simulation: Simulation, subject: Subject) -> Iterator[Fact]:
-    """Yield the ways in through an object that doors alone know, each with its end and what is asked."""
+    """Yield the ways in through an object that doors alone know, each with its end and what is asked, or else where it
+    asks for something."""
     key = subject.key
-    if simulation is subject.simulation or simulation.topology.route(key) is None:
+    if simulation is subject.simulation:
+        return
+    if simulation.topology.route(key) is None:
+        acting = simulation.acting
+        places = sorted({str(node) for number in acting.of_policy(key) for node in acting.places(number)})
+        yield from (Fact("acts at", place) for place in places[:_MOST])
+        if len(places) > _MOST:
+            yield Fact("acts at", f"{count(len(places) - _MOST, 'other place')}")
         return
     tracer = Tracer(simulation, nearest=False)
     requirements = Requirements(tracer)

@@ -68,6 +68,17 @@ def test_kong_counts_what_has_another_path_by_address(kind: str) -> None:
     assert found.field == "config.identifier"
 
 
+@pytest.mark.parametrize(
+    ("kind", "label", "misleads"),
+    [("KongPlugin", "true", True), ("KongPlugin", "false", False), ("KongClusterPlugin", "true", False)],
+)
+def test_a_plugin_of_a_namespace_is_global_by_no_label(kind: str, label: str, misleads: bool) -> None:
+    labels = f"labels: {{global: '{label}'}}, annotations: {{kubernetes.io/ingress.class: kong}}"
+    namespace = "shop" if kind == "KongPlugin" else ""
+    found = findings(manifest("configuration.konghq.com/v1", kind, "keys", namespace, "plugin: key-auth", more=labels))
+    assert [(each.severity, each.field) for each in found] == [("warning", "metadata.labels.global")] * misleads
+
+
 @pytest.mark.parametrize("by", ["limit_by: ip, ", "limit_by: consumer, ", "limit_by: header, header_name: x-key, ", ""])
 def test_kong_counts_by_what_clients_have(by: str) -> None:
     assert not findings(plugin(f"{{{by}minute: 10, path: /abc}}"))

@@ -11,10 +11,12 @@ from policylint.explain.subject import subjects
 from tests.doors.asking import ingress
 from tests.doors.test_istio import gateway, pods, policy, virtual
 from tests.doors.test_traefik import SHOP, ingress_route, middleware, to
-from tests.worlds import opened, service
+from tests.worlds import manifest, opened, service
 
 REQUEST = "https://shop.example.com every request"
 REQUEST = "https://shop.example.com every request"
+GLOBAL = "labels: {global: 'true'}, annotations: {kubernetes.io/ingress.class: kong}"
+BY_DEFAULT = """annotations: {cloud.google.com/backend-config: '{"default": "iap"}'}"""
 TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i}]"
 
 
@@ -43,6 +45,25 @@ TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i
             "middleware/m",
             (ingress_route(to(SHOP, more="middlewares: [{name: m}]")), middleware("{basicAuth: {secret: users}}")),
             {"named by IngressRouteRule shop/web#route-0.0 (filter)"},
+        ),
+        (
+            "kongclusterplugin/keys",
+            (
+                ingress(of_class="kong"),
+                manifest(
+                    "configuration.konghq.com/v1", "KongClusterPlugin", "keys", "", "plugin: key-auth", more=GLOBAL
+                ),
+            ),
+            {"acts at IngressRule shop/web#shop.example.com/"},
+        ),
+        (
+            "backendconfig/iap",
+            (
+                ingress(of_class="gce", paths="/ Prefix iap"),
+                manifest("cloud.google.com/v1", "BackendConfig", "iap", "shop", "spec: {iap: {enabled: true}}"),
+                manifest("v1", "Service", "iap", "shop", "spec: {ports: [{port: 80}]}", more=BY_DEFAULT),
+            ),
+            {"acts at IngressRule shop/web#shop.example.com/"},
         ),
     ],
 )

@@ -43,6 +43,25 @@ def _strange_fields(policy: Resource) -> Sequence[StrangeField]:
     ]
 
 
+def shaped_fields(policy: Resource) -> Iterator[tuple[Pointer, Any]]:
+    """Yield the fields of a network policy that are objects or lists of them, with what stands there."""
+    shapes = mapping(mapping(_table().get("kinds")).get(f"{policy.key.group}/{policy.key.kind}"))
+    for field, shape in shapes.items():
+        yield from _shaped(policy.body.get(field), text(shape), (field,))
+
+
+def _shaped(value: Any, shape: str, pointer: Pointer) -> Iterator[tuple[Pointer, Any]]:
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _shaped(item, shape, (*pointer, number))
+        return
+    yield pointer, value
+    fields = mapping(mapping(_table().get("shapes")).get(shape))
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        if fields.get(name):
+            yield from _shaped(inner, text(fields[name]), (*pointer, name))
+
+
 def _strange(value: Any, shape: str, pointer: Pointer, around: Around) -> Iterator[StrangeField]:
     if isinstance(value, list):
         for index, item in enumerate(value):

@@ -1,6 +1,7 @@
 """How sure a finding is, and how bad it may then be: one rule for all rules that look at one environment.
 
 * What rests on an object that was not built whole is unknown: it may be deployed with other values. So is what rests on
+  one in which a variable stands for a list or an object, what it is on its own form apart (GWP501), and on
   an object that two plain files write, but for what is wrong with one of the files as such, and what rests on two
   objects that scripts apply in turn.
 * What rests on how a kind behaves that could not be verified, on kustomizations that were not rendered, or on a chart's
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from policylint.model.resource import dotted
 from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def settled(
             if open_key is not None:
                 ground = f"{open_key} may be deployed with other values: {written[open_key]}"
                 finding = finding._replace(confidence="unknown", ground=ground)
-            elif variants := variants or _to_be_given(finding, simulation):
+            elif variants := variants or _with_variable(finding, simulation) or _to_be_given(finding, simulation):
                 finding = finding._replace(confidence="unknown", ground=variants)
             elif ground:
                 finding = finding._replace(confidence="assumed", ground=ground)
@@ -75,6 +77,20 @@ def settled(
         if len(finding.message) > _TOO_LONG:
             finding = finding._replace(message=_VALUE.sub(r"\1…", finding.message))
         yield finding
+
+
+def _with_variable(finding: Finding, simulation: Simulation) -> str:
+    """Return which object of a finding has a variable in the place of a list or an object, what it may hang on; ""
+    where none has, or where that is no question of what objects mean for others."""
+    if not finding.rule.startswith(_AMONG_OTHERS):
+        return ""
+    from policylint.schema.known import Schemas
+    from policylint.schema.open_values import open_field
+
+    schemas = Schemas(simulation.world.definitions, simulation.world.is_deployed)
+    known = [resource for key in finding.resources if (resource := simulation.world.get(key)) is not None]
+    places = ((resource.key, open_field(resource, schemas)) for resource in known)
+    return next((f"{dotted(place)} of {key} is a variable" for key, place in places if place is not None), "")
 
 
 def _is_of_rivals(finding: Finding) -> bool:

@@ -113,6 +113,11 @@ _PORT_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
 
 
+def types_of(group: str, kind: str) -> Mapping[str, Any]:
+    """Return the types of the fields of a kind of Kubernetes itself that are stated here; empty for others."""
+    return _TYPES.get((group, kind), {})
+
+
 def checkers_of_types() -> Checkers:
     """Return a checker of the types of fields for each kind that has some here."""
     return {kind: ManifestChecker(schema, Fuel()) for kind, schema in _TYPES.items()}

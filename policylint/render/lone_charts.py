@@ -127,7 +127,7 @@ def _rendered(
     holds = _made_of(tree, directory)
     makes = None if any(group == "?" for group, _ in kinds) else frozenset(kinds)
     journal = Journal()
-    installation = Installation(directory, release, "default", (), about)
+    installation = Installation(directory, release, "default", (), about, open=True)
     if ask is not None:
         installation = Installation(directory, ask.name, ask.namespace, ask.layers, about, ask.settings)
     manifests = charts.objects(installation, journal)

@@ -511,3 +511,74 @@ def test_a_chart_that_a_deployer_installs_is_not_alone(tmp_path: Path) -> None:
     files = {**CHART, "argo/web.yaml": application, "up.sh": "helm install other charts/shop -n front\n"}
     ((_, objects),) = deployed(read(tmp_path, files)).items()
     assert objects == ["HTTPRoute ops/web-web", "Service ops/web-web"]
+
+
+CLOSED = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: closed}
+spec:
+  podSelector: {}
+  policyTypes: [Ingress]
+  ingress:
+RULES
+---
+apiVersion: v1
+kind: Service
+metadata: {name: app}
+spec: {selector: {app: app}, ports: [{port: 80}]}
+"""
+APP = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app}
+spec:
+  selector: {matchLabels: {app: app}}
+  template:
+    metadata: {labels: {app: app}}
+    spec: {containers: [{name: app, image: example.com/app, ports: [{containerPort: 80}]}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: app}
+spec:
+  rules:
+  - host: app.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: app, port: {number: 80}}}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "values", "confidence"),
+    [
+        ("{{ toYaml .Values.rules | indent 4 }}", "", "unknown"),
+        ("    {{ .Values.rules }}", "", "unknown"),
+        ("    {{ .Values.rules | quote }}", "", "unknown"),
+        ("    {{ $.Values.of.rules | toJson }}", "of: {}\n", "unknown"),
+        ('    {{ include "shop.rules" . }}', "", "unknown"),
+        ("{{ range list 1 }}    {{ toYaml $.Values.rules }}{{ end }}", "", "unknown"),
+        ("{{ toYaml .Values.rules | indent 4 }}", "rules: []\n", "assumed"),
+        ("{{ toYaml .Values.rules | indent 4 }}", "rules:\n", "assumed"),
+        ("    {{ .Values.rules | default list | toJson }}", "", "assumed"),
+        ("    {{ with .Values.rules }}{{ toJson . }}{{ end }}", "", "assumed"),
+        ("    {{ if .Values.rules }}{{ toJson .Values.rules }}{{ end }}", "", "assumed"),
+        ("    {{ $rules := .Values.rules }}", "", "assumed"),
+        ("    {{ (.Values.rules | default list) | toJson }}", "", "assumed"),
+    ],
+)
+def test_a_value_that_is_printed_without_a_default_is_to_be_given(
+    tmp_path: Path, rules: str, values: str, confidence: str
+) -> None:
+    files = {
+        **CHART,
+        "charts/shop/templates/closed.yaml": CLOSED.replace("RULES", rules),
+        "charts/shop/templates/app.yaml": APP,
+        "charts/shop/templates/_rules.tpl": '{{ define "shop.rules" }}{{ .Values.rules }}{{ end }}\n',
+        "charts/shop/values.yaml": CHART["charts/shop/values.yaml"] + values,
+    }
+    said = found(tmp_path, files, "GWP604")
+    assert {each.confidence for each in said} == {confidence}
+    if confidence == "unknown":
+        assert said[0].ground.startswith(
+            "NetworkPolicy default/closed may be deployed with other values: who installs chart charts/shop gives it `"
+        )

@@ -50,6 +50,9 @@ _PASSING_ON: Final = frozenset(
 )
 """Functions that take values as they are, and look at none but the outermost: what they cost does not hang on how much
 there is in them. Most calls of charts are such ones, with all values of the chart."""
+_MIND_ABSENCE: Final = LAZY | {"coalesce", "default", "dig", "empty", "include", "required", "ternary", "tpl"}
+"""Functions that something is made with of values that are not there, or that print what stands elsewhere."""
+_PRINTS_NOTHING: Final = frozenset({"", "null", '""', "''", NO_VALUE})
 
 
 def filled_in(
@@ -104,6 +107,8 @@ class Engine:
 
     Attributes:
         defined: the named templates.
+        lacking: the paths of values that are not there, in whose place nothing was printed, or null, since this was
+            emptied last; values are what stands below `Values`.
     """
 
     def __init__(
@@ -133,6 +138,8 @@ class Engine:
         self._symbolic = symbolic
         self._depth = 0
         self.defined: dict[str, list[Any]] = {}
+        self.lacking: dict[str, None] = {}
+        self._absent = ""
 
     def parsed(self, text: str) -> list[Any]:
         """Return the nodes of a template, and know what it defines.
@@ -181,6 +188,7 @@ class Engine:
         printed.append(text)
 
     def _action(self, node: Action, dot: Any, scope: _Scope, printed: list[str]) -> None:
+        self._absent = ""
         try:
             value = self._value(node.pipeline, dot, scope)
             if isinstance(value, (list, dict)) and not node.pipeline.variables:
@@ -190,6 +198,8 @@ class Engine:
             if node.pipeline.variables or not self._symbolic:
                 raise
             made = node.written
+        if self._absent and made.strip() in _PRINTS_NOTHING and not _minds_absence(node.pipeline):
+            self.lacking[self._absent] = None
         self._print(made, printed)
 
     def _template(self, node: TemplateCall, dot: Any, scope: _Scope, printed: list[str], depth: int) -> None:
@@ -299,6 +309,8 @@ class Engine:
             return self._command((operand,), dot, scope, [])
         value = dot if operand.of is None else self._operand(operand.of, dot, scope)
         for step in operand.steps:
+            if isinstance(value, dict) and step not in value and operand.steps[0] == "Values":
+                self._absent = ".".join(operand.steps[1:])
             value = self._field(value, step)
         return value
 
@@ -318,3 +330,11 @@ class Engine:
         if self._missing == "error":
             raise TemplateError(f"there is no {step}")
         return None if self._missing == "zero" else MISSING
+
+
+def _minds_absence(pipeline: Pipeline) -> bool:
+    """Return whether a pipeline sets a variable, or says itself what it prints of a value that is not there."""
+    operands = [operand for command in pipeline.commands for operand in command]
+    called = {operand.name for operand in operands if isinstance(operand, Call)}
+    below = any(isinstance(operand, Pipeline) and _minds_absence(operand) for operand in operands)
+    return bool(pipeline.variables) or below or not called.isdisjoint(_MIND_ABSENCE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.budget import CUT_OFF, Budget, ExhaustedError
@@ -29,6 +29,7 @@ _SOURCE = Pattern(r"^---\n# Source: (.+)\n", re.MULTILINE)
 MAX_FILES = 5_000
 """Files of one chart."""
 MAX_DEPENDENCIES = 50
+NOTHING_LACKS: Mapping[str, tuple[str, ...]] = {}
 STEPS, STEPS_FOR_A_BYTE = 3_000_000, 40
 """Steps of work that the charts of one tree may cost together, where helm does not render them, beside those for each
 byte of a chart: those of databases, with all that one may set, cost 20 to 40."""
@@ -44,6 +45,7 @@ class Installation(NamedTuple):
         place: where it is asked for.
         settings: `--set` and the like: flag and `name=value`.
         bare: whether the layers stand in for the chart's own values.yaml.
+        open: whether whoever installs it gives it values that nothing here says.
     """
 
     directory: str
@@ -53,6 +55,7 @@ class Installation(NamedTuple):
     place: Provenance
     settings: tuple[tuple[str, str], ...] = ()
     bare: bool = False
+    open: bool = False
 
 
 class Charts:
@@ -115,7 +118,7 @@ class Charts:
         except ExhaustedError:
             return self._stand_in(installation, journal, "it takes too much work", CUT_OFF)
         former = self._former(installation, rendered)
-        made = self._made(installation, rendered.output)
+        made = self._made(installation, rendered.output, lacking=dict(rendered.lacking) if installation.open else {})
         for left in rendered.left:
             file = inside(directory, left.path.partition("/")[2])
             lost = [] if former is None else self._made(installation, former.output, only=left.path)
@@ -166,11 +169,22 @@ class Charts:
         where = (installation.directory, installation.name, installation.namespace)
         return None if shared is None else shared.installed(where, self, rendered)
 
-    def _made(self, installation: Installation, output: str, only: str = "") -> list[Manifest]:
-        """Return the objects that helm printed, or those of one template."""
+    def _made(
+        self,
+        installation: Installation,
+        output: str,
+        only: str = "",
+        lacking: Mapping[str, tuple[str, ...]] = NOTHING_LACKS,
+    ) -> list[Manifest]:
+        """Return the objects that helm printed, or those of one template; what lacks values is left open."""
         directory = installation.directory
         own = [] if installation.bare else self.values(inside(directory, "values.yaml"))
-        return list(self._located(output, directory, [*reversed(installation.layers), *own], only))
+        made: list[Manifest] = []
+        for path, manifest in self._located(output, directory, [*reversed(installation.layers), *own], only):
+            if path in lacking:
+                manifest.leave_open(f"who installs chart {directory or '.'} gives it {_values(lacking[path])}")
+            made.append(manifest)
+        return made
 
     def _is_installable(self, directory: str) -> bool:
         about = self._about(directory)
@@ -201,20 +215,22 @@ class Charts:
                     pending.append((other, place))
         return files
 
-    def _located(self, output: str, directory: str, layers: list[HelmValues], only: str) -> Iterator[Manifest]:
-        """Yield the objects that helm printed, each written in its template or in the values."""
+    def _located(
+        self, output: str, directory: str, layers: list[HelmValues], only: str
+    ) -> Iterator[tuple[str, Manifest]]:
+        """Yield the objects that helm printed, each with its template as helm calls it; written there or in values."""
         pieces = _SOURCE.split(output if output.startswith("---\n") else f"---\n{output}")
-        made: list[tuple[str, dict[str, Any]]] = []
+        made: list[tuple[str, str, dict[str, Any]]] = []
         for path, content in zip(pieces[1::2], pieces[2::2], strict=True):
             file = inside(directory, path.partition("/")[2])
             if only and path != only:
                 continue
             for document in read(content.encode("utf-8", "replace"), file).documents:
-                made += [(file, body) for body, _ in objects_of(document.value)]
-        counted = Counter(file for file, _ in made)
+                made += [(path, file, body) for body, _ in objects_of(document.value)]
+        counted = Counter(file for _, file, _ in made)
         seen: Counter[str] = Counter()
-        for file, body in made:
-            yield Manifest(body, placed(body, self._template(file), seen[file], counted[file], layers))
+        for path, file, body in made:
+            yield path, Manifest(body, placed(body, self._template(file), seen[file], counted[file], layers))
             seen[file] += 1
 
     def _template(self, path: str) -> Template:
@@ -233,3 +249,9 @@ def _left_open(manifests: list[Manifest], reason: str) -> list[Manifest]:
     for manifest in manifests:
         manifest.leave_open(reason)
     return manifests
+
+
+def _values(paths: tuple[str, ...]) -> str:
+    """Return the values of a template that have no default, in words."""
+    first = f"`{paths[0]}`"
+    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"

@@ -99,8 +99,9 @@ def template(
     budget = budget or Budget(steps=STEPS)
     try:
         left: list[LeftTemplate] = []
-        output = "".join(_printed(files, chart, release, namespace, values, settings, budget, left))
-        return Rendered(output, tuple(left))
+        lacking: dict[str, tuple[str, ...]] = {}
+        output = "".join(_printed(files, chart, release, namespace, values, settings, budget, left, lacking))
+        return Rendered(output, tuple(left), tuple(lacking.items()))
     except TemplateError as error:
         raise HelmError(str(error)) from None
     except UncertainError as error:
@@ -118,6 +119,7 @@ def _printed(
     settings: Iterable[tuple[str, str]],
     budget: Budget,
     left: list[LeftTemplate],
+    lacking: dict[str, tuple[str, ...]],
 ) -> Iterator[str]:
     start = f"{chart}/" if chart else ""
     own = {path[len(start) :]: data for path, data in files.items() if path.startswith(start)}
@@ -152,12 +154,15 @@ def _printed(
         if not path.rpartition("/")[2].startswith("_"):
             source = sources[path]
             source.scope["Template"] = {"Name": path, "BasePath": source.base}
+            engine.lacking.clear()
             try:
                 made[path] = engine.text(engine.defined[path], source.scope).replace(NO_VALUE, "")
             except UncertainError as error:
                 if any(_CHANGES.search(each.written) for each in sources.values()):
                     raise
                 left.append(LeftTemplate(path, str(error), _kinds(source.written)))
+            if engine.lacking:
+                lacking[path] = tuple(engine.lacking)
     if left and not made:
         raise UncertainError(left[0].reason)
     for path in sorted(made):

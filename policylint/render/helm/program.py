@@ -57,10 +57,16 @@ class LeftTemplate(NamedTuple):
 
 
 class Rendered(NamedTuple):
-    """What `helm template` prints, but for some templates."""
+    """What `helm template` prints, but for some templates.
+
+    Args:
+        lacking: the templates, as helm calls them, that print nothing in the place of values that are not there, with
+            the paths of these; none where helm itself renders.
+    """
 
     output: str
     left: tuple[LeftTemplate, ...] = ()
+    lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def template(

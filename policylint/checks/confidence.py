@@ -87,7 +87,7 @@ def _with_variable(finding: Finding, simulation: Simulation) -> str:
     from policylint.schema.known import Schemas
     from policylint.schema.open_values import open_field
 
-    schemas = Schemas(simulation.world.definitions, simulation.world.is_deployed)
+    schemas = Schemas(simulation.world.definitions, simulation.world.is_deployed_with)
     known = [resource for key in finding.resources if (resource := simulation.world.get(key)) is not None]
     places = ((resource.key, open_field(resource, schemas)) for resource in known)
     return next((f"{dotted(place)} of {key} is a variable" for key, place in places if place is not None), "")

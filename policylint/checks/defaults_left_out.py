@@ -22,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     applications = world.of_kind("argoproj.io", "Application")
     if not applications:
         return
-    schemas = Schemas(world.definitions, world.is_deployed)
+    schemas = Schemas(world.definitions, world.is_deployed_with)
     deploying = deploying_applications(world)
     for resource in world.resources.values():
         known = schemas.of(resource) if "." in resource.key.group else ()

@@ -22,7 +22,9 @@ def with_defaults(before: Simulation, after: Simulation) -> tuple[Simulation, Si
     """Return two sides on which objects that are stored alike are written alike: as on the side that states less."""
     changed: tuple[dict[ResourceKey, Resource], dict[ResourceKey, Resource]] = ({}, {})
     old, new = before.world.resources, after.world.resources
-    left_schemas, right_schemas = (Schemas(side.world.definitions, side.world.is_deployed) for side in (before, after))
+    left_schemas, right_schemas = (
+        Schemas(side.world.definitions, side.world.is_deployed_with) for side in (before, after)
+    )
     for key in old.keys() & new.keys():
         was, now = old[key], new[key]
         if was.body is now.body or was.version != now.version or same_value(was.spec, now.spec):

@@ -154,6 +154,8 @@ class World:
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
         self.is_deployed: Callable[[Written], bool] = lambda document: True  # noqa: ARG005
+        self.are_together: Callable[[str, str], bool] = lambda file, other: True  # noqa: ARG005
+        """Whether plain files may well be applied to one cluster, where nothing says what is."""
         """Whether the file of a document is among what is deployed here; the workspace fills it in."""
         self.by_deployer = False
         """Whether Flux, Argo CD or the configuration alone say what is deployed here; the workspace fills it in."""
@@ -327,6 +329,10 @@ class World:
     def is_loose(self, resource: Resource) -> bool:
         """Return whether nothing says that the file of an object is applied: it is in a plain directory."""
         return self.plain or not self.is_deployed(resource.document)
+
+    def is_deployed_with(self, document: Written, resource: Resource) -> bool:
+        """Return whether a document is deployed with an object, or, among plain files, may well be."""
+        return self.is_deployed(document) and self.are_together(document.file, resource.document.file)
 
     def lands_anywhere(self, resource: Resource) -> bool:
         """Return whether nothing tells in which namespace an object lands: a plain file names none, and no workload

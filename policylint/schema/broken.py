@@ -85,7 +85,7 @@ def broken_objects(
         told: what in the tree says so, by product.
     """
     broken: list[BrokenObject] = []
-    schemas = Schemas(world.definitions, world.is_deployed, releases, told)
+    schemas = Schemas(world.definitions, world.is_deployed_with, releases, told)
     kinds = world.kinds()
     of_metadata, types = checker_of_metadata(), checkers_of_types()
     loses_labels = not _OF_FLUX.isdisjoint(kinds)
@@ -129,7 +129,7 @@ def _of_version(resource: Resource) -> Violation | None:
 
 def broken_within(world: World, written: Iterable[Resource]) -> Iterator[BrokenObject]:
     """Yield those of some objects that break their schemas and are no objects of a world: what others hold."""
-    schemas = Schemas(world.definitions, world.is_deployed)
+    schemas = Schemas(world.definitions, world.is_deployed_with)
     for resource in written:
         known = schemas.of(resource)
         if known and not any(_is_valid(schema.checker, resource.body) for schema in known):
@@ -235,7 +235,9 @@ def is_lasting(broken: BrokenObject, violation: Violation) -> bool:
             for other in others
         )
     if violation.code == "unknown-field":
-        return broken.schema.exact or (_is_mistaken(violation) and not is_passing(broken.schema, violation.pointer))
+        schema = broken.schema
+        is_mistaken = not schema.elsewhere and _is_mistaken(schema, violation)
+        return schema.exact or (is_mistaken and not is_passing(schema, violation.pointer))
     if violation.code == "rule" and broken.schema.origin is None:  # Gateway API keeps its rules, others may not
         return broken.schema.lasting and not is_passing(broken.schema, violation.pointer)
     return _is_refused(broken.schema, violation, broken.resource.version)
@@ -261,14 +263,27 @@ def _is_open(schema: Known, violation: Violation, version: str) -> bool:
     if schema.binds or schema.exact or schema.told:
         return False
     may_change = "alpha" in version or "beta" in version
-    if violation.code == "unknown-field" and may_change and not _is_mistaken(violation):
+    if violation.code == "unknown-field" and may_change and not _is_mistaken(schema, violation):
         return True
     return is_passing(schema, violation.pointer)
 
 
-def _is_mistaken(violation: Violation) -> bool:
-    """Tell whether an unknown field is one that the schema has: misspelt, or indented too little or too much."""
-    return bool(violation.belongs) or _is_alike(violation)
+def _is_mistaken(schema: Known, violation: Violation) -> bool:
+    """Tell whether an unknown field is one that the schema has: misspelt, or indented too little or too much.
+
+    A CRD that is not deployed with the object may be of another release, which has `goTemplate` where this one has
+    `goTemplateOptions`, too: a name with more words is no slip.
+    """
+    if bool(violation.belongs):
+        return True
+    return _is_alike(violation) and not (schema.elsewhere and _has_other_words(violation))
+
+
+def _has_other_words(violation: Violation) -> bool:
+    """Tell whether an unknown field is called as one that the schema has, with words more or less at its end."""
+    written = str(violation.pointer[-1])
+    pairs = (sorted((written, name), key=len) for name in violation.wanted)
+    return any(longer.startswith(shorter) and longer[len(shorter) :][:1].isupper() for shorter, longer in pairs)
 
 
 def _is_alike(violation: Violation) -> bool:
@@ -288,7 +303,9 @@ def as_stored(broken: BrokenObject) -> Resource:
     """
     body: Any = broken.resource.body
     for violation in broken.violations:
-        if violation.code == "unknown-field" and (broken.schema.exact or broken.schema.told or _is_mistaken(violation)):
+        if violation.code == "unknown-field" and (
+            broken.schema.exact or broken.schema.told or _is_mistaken(broken.schema, violation)
+        ):
             body = _without(body, violation.pointer)
     return broken.resource if body is broken.resource.body else broken.resource.replaced(body=body)
 

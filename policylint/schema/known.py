@@ -126,7 +126,7 @@ class Schemas:
     others, none of them is certain, and what versions they serve says nothing of the cluster.
 
     Args:
-        is_deployed: returns whether a document is among what is deployed with the objects.
+        is_deployed: returns whether a CRD is among what is deployed with an object, which says its directory.
         releases: the releases in use, by product: theirs are the schemas, whatever CRDs the tree holds.
         told: what in the tree says so, by product; CRDs that are deployed with the objects count more than that.
 
@@ -134,12 +134,22 @@ class Schemas:
         fuel: what the rules of the tree's CRDs may still take.
     """
 
-    __slots__ = ("_definitions", "_found", "_is_deployed", "_releases", "_told", "fuel")
+    __slots__ = (
+        "_beside",
+        "_definitions",
+        "_documents",
+        "_found",
+        "_here",
+        "_is_deployed",
+        "_releases",
+        "_told",
+        "fuel",
+    )
 
     def __init__(
         self,
         definitions: Definitions,
-        is_deployed: Callable[[Document], bool] = lambda document: True,  # noqa: ARG005
+        is_deployed: Callable[[Document, Resource], bool] = lambda document, resource: True,  # noqa: ARG005
         releases: Mapping[str, tuple[int, ...]] | None = None,
         told: Mapping[str, str] | None = None,
     ) -> None:
@@ -149,6 +159,10 @@ class Schemas:
         self._is_deployed = is_deployed
         self.fuel = Fuel(STEPS_OF_RULES)
         self._found: dict[tuple[str, str, str], tuple[Known, ...]] = {}
+        self._documents: dict[tuple[str, str, str], Sequence[Document]] = {}
+        self._here: dict[tuple[str, str, str, str], tuple[int, ...]] = {}
+        """Which of the CRDs of their kind count for the objects of a directory."""
+        self._beside: dict[tuple[str, str, str, tuple[int, ...]], tuple[Known, ...]] = {}
 
     def of(self, resource: Resource) -> tuple[Known, ...]:
         """Return the schemas of an object's kind and version; none where neither the tree nor policylint has one."""
@@ -161,13 +175,30 @@ class Schemas:
             if schemas is not None:
                 self._found[key] = schemas
         if schemas is None:
-            documents = self._definitions(*key[:2])
-            here = [each for each in documents if self._is_deployed(each)]
-            schemas = tuple(_defined(here, *key, self.fuel))
+            documents = self._documents.get(key)
+            if documents is None:
+                documents = self._documents[key] = self._definitions(*key[:2])
+            if documents:
+                return self._defined(resource, documents, key)
+            schemas = self._found[key] = self._as_told(key) or self._shipped(key)
+        return schemas
+
+    def _defined(
+        self, resource: Resource, documents: Sequence[Document], key: tuple[str, str, str]
+    ) -> tuple[Known, ...]:
+        """Return the schemas of an object of whose kind the tree has CRDs: those that are deployed with it, if any."""
+        place = (*key, resource.document.file.rpartition("/")[0])
+        here = self._here.get(place)
+        if here is None:
+            deployed = (number for number, each in enumerate(documents) if self._is_deployed(each, resource))
+            here = self._here[place] = tuple(deployed)
+        schemas = self._beside.get((*key, here))
+        if schemas is None:
+            schemas = tuple(_defined([documents[number] for number in here], *key, self.fuel))
             if not schemas:
                 others = _defined(documents, *key, self.fuel, elsewhere=True)
                 schemas = self._as_told(key) or (*others, *self._shipped(key))
-            self._found[key] = schemas
+            self._beside[*key, here] = schemas
         return schemas
 
     def _shipped(self, key: tuple[str, str, str]) -> tuple[Known, ...]:

@@ -348,6 +348,7 @@ class ReadTree(NamedTuple):
                 faults=faults,
             )
             world.apart = apart
+            world.are_together = self._are_together
             if is_alternative:
                 world.definitions = self._definitions(self._home(name, world.files), homes)
                 world.beside = _beside(
@@ -579,6 +580,12 @@ class ReadTree(NamedTuple):
         else:
             home = self._holding(world.files) if is_by_hand else ""
         return judged(world, catalog, self.given.releases, self.kustomizations, by_hand, home)
+
+    def _are_together(self, file: str, other: str) -> bool:
+        """Return whether plain files may well be for one cluster: they lie below the same directory of the root, or the
+        first one is for all of the tree, right below the root or in a directory there (`crds/`)."""
+        place, place_of_other = (self.relative().get(each, each).split("/") for each in (file, other))
+        return len(place) <= len(("crds", "file")) or place[0] == place_of_other[0]
 
     def _home(self, name: str, files: Iterable[str]) -> str:
         """Return the directory below the root that an environment of some name is, with a slash at its end; "" where

@@ -118,7 +118,9 @@ def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
         found: dict[Predicate, MetBy] = {}
         world, service, clients = tracer.simulation.world, entry.gateway, tracer.simulation.clients
         routed = service in tracer.in_mesh or routed_otherwise(world, service, "") is not None
-        routed = routed or tracer.admissions.has_front(service) or len(tracer.simulation.meshes.all) > 1
+        meshes = tracer.simulation.meshes.all
+        routed = routed or tracer.admissions.has_front(service) or len(meshes) > 1
+        routed = routed or any(mesh.hides_clients(world) for mesh in meshes)
         for account in clients.by_account if routed else ():
             client = tracer.sender(f"ServiceAccount/{account}")
             usual = met_by(tracer, service, Client(None, account.partition("/")[0]), entry.port, entry.scheme)

@@ -169,12 +169,14 @@ class MetBy(NamedTuple):
         virtual: the VirtualService that routes them, which is not evaluated.
         fronts: the waypoints that they pass, each with why they may go past it.
         outside: the meshes that know nothing of the client, where others may.
+        hidden: why it does not show the Service who it is, or may not.
     """
 
     routes: tuple[tuple[ResourceKey, ...], ...]
     virtual: ResourceKey | None = None
     fronts: tuple[tuple[Node, str], ...] = ()
     outside: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
 
 def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | None, scheme: str) -> MetBy:
@@ -188,7 +190,10 @@ def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | Non
     chosen = dict.fromkeys(tuple(state.route.key for state in each) for each in listed)
     fronts = ((front.path[0], front.doubt) for front in tracer.simulation.acting.fronts_for(service, client))
     outside = tracer.simulation.clients.outside(client)
-    return MetBy(tuple(chosen), None if virtual is None else virtual.key, tuple(fronts), outside)
+    called = world.get(service) if client.account else None
+    hiding = (mesh.hides(client, called, port, world) for mesh in tracer.simulation.meshes.all if called)
+    hidden = tuple(filter(None, hiding))
+    return MetBy(tuple(chosen), None if virtual is None else virtual.key, tuple(fronts), outside, hidden)
 
 
 def _chosen(

@@ -41,7 +41,7 @@ from policylint.workspace.alternatives import DEFAULT, Alternative, Others, sepa
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.charts_beside import deployed, entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
-from policylint.workspace.shared_files import shared_by
+from policylint.workspace.shared_files import are_together, shared_by
 from policylint.workspace.templates import Templates
 from policylint.workspace.values_beside import values_beside, values_files
 
@@ -348,7 +348,7 @@ class ReadTree(NamedTuple):
                 faults=faults,
             )
             world.apart = apart
-            world.are_together = self._are_together
+            world.are_together = partial(are_together, self.relative)
             if is_alternative:
                 world.definitions = self._definitions(self._home(name, world.files), homes)
                 world.beside = _beside(
@@ -580,12 +580,6 @@ class ReadTree(NamedTuple):
         else:
             home = self._holding(world.files) if is_by_hand else ""
         return judged(world, catalog, self.given.releases, self.kustomizations, by_hand, home)
-
-    def _are_together(self, file: str, other: str) -> bool:
-        """Return whether plain files may well be for one cluster: they lie below the same directory of the root, or the
-        first one is for all of the tree, right below the root or in a directory there (`crds/`)."""
-        place, place_of_other = (self.relative().get(each, each).split("/") for each in (file, other))
-        return len(place) <= len(("crds", "file")) or place[0] == place_of_other[0]
 
     def _home(self, name: str, files: Iterable[str]) -> str:
         """Return the directory below the root that an environment of some name is, with a slash at its end; "" where

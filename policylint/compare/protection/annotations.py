@@ -74,7 +74,9 @@ def annotations_weakened(sides: Sides) -> Iterator[WeakenedWay]:
             cause = weakened(weakening, old, new, "keep it as it was, or say what takes its place")
             name = str(weakening.before[0])
             where = _location(new, place, name), _location(old, place, name)
-            said = name if new.key.kind in ("Ingress", "Service") else f"{_WORDS.get(place[-1], 'annotation')} {name}"
+            said = (
+                name if new.key.kind in ("Ingress", "Service") else f"{_WORDS.get(str(place[-1]), 'annotation')} {name}"
+            )
             yield cause._replace(own=True, field=said, location=where[0], before=where[1]), "", (whole(new.key),)
 
 

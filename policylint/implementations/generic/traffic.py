@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.network.rules import PolicySpec
-    from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
+    from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts, Routing
     from policylint.policy.beside import Beside
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
@@ -343,6 +343,14 @@ class Traffic(Behaviour):
 
     def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:  # noqa: ARG002
         """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
+        return False
+
+    def hides(self, client: Client, service: Resource, port: int | None, world: World) -> str:  # noqa: ARG002
+        """Return why a client does not show a Service who it is, or may not; "" where it does."""
+        return ""
+
+    def hides_clients(self, world: World) -> bool:  # noqa: ARG002
+        """Tell whether any object may keep clients from showing Services who they are."""
         return False
 
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:  # noqa: ARG002

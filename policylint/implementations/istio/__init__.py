@@ -44,7 +44,7 @@ from policylint.implementations.istio.own_gateways import asks_for_identities, s
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
+from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts, Routing
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
@@ -392,6 +392,16 @@ class Istio(Implementation):
     def may_refuse(self, call: RequestFacts, service: Resource, world: World) -> bool:
         """Tell whether a policy may turn a request away at the pods of a Service, of which none was seen."""
         return unseen.may_refuse(call, service, world.once(Mesh), world, self.root_namespace)
+
+    def hides(self, client: Client, service: Resource, port: int | None, world: World) -> str:
+        """Return why a client shows a Service no certificate of the mesh, or may show none; "" where it does."""
+        if not self.hides_clients(world):
+            return ""
+        return calling.hidden(client, service, port, world.once(Mesh), world, self.root_namespace)
+
+    def hides_clients(self, world: World) -> bool:
+        """Tell whether there are Sidecars, or DestinationRules."""
+        return any(world.of_kind("networking.istio.io", kind) for kind in ("Sidecar", "DestinationRule"))
 
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:
         """Tell whether an object is a DestinationRule, a Sidecar or the like of the root namespace."""

@@ -21,7 +21,7 @@ from policylint.model import Resource, World, mapping, text, texts
 from policylint.model.hosts import is_exported
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.words import listing
-from policylint.policy.authorizing import Checkpoint, Decision, RequestFacts, Routing
+from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts, Routing
 from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
 from policylint.topology.hostnames import covers
@@ -77,54 +77,75 @@ class Sender:
             self._find(call, client, mesh, world, root)
 
     def _find(self, call: RequestFacts, client: Resource | None, mesh: Mesh, world: World, root: str) -> None:
-        """Find out which certificate the client shows to the Service that it calls."""
-        home = self.namespace or ""
-        proxy = None if client is None else _proxy_of(client, mesh)
-        pod_labels = None if client is None else proxy.labels if proxy is not None else {}
-        is_gateway = client is not None and client.key.kind == "Gateway"
-        sends = is_gateway or client is None or (False if proxy is None else takes_outbound(proxy, call.dialled))
+        """Find out which certificate the client shows to the Service that it calls: of an account, all of its workloads
+        that were seen."""
+        senders = call.sender.callers if client is None and call.sender.callers else (client,)
+        found = [self._shown(call, sender, mesh, world, root) for sender in senders]
+        first = found[0]
+        if all(each[0] == first[0] for each in found):
+            self.principal, self.doubt, self.rule = first
+        else:
+            self.doubt = next((each[1] for each in found if each[0] is None), "which workload of the account sends it")
+
+    def _shown(
+        self, call: RequestFacts, sender: Resource | None, mesh: Mesh, world: World, root: str
+    ) -> tuple[str | None, str, Resource | None]:
+        """Return what one workload shows, on what that hangs where it is not known, and for which DestinationRule."""
+        home, named = self.namespace or "", call.sender.workload is None
+        proxy = None if sender is None else _proxy_of(sender, mesh)
+        pod_labels = None if sender is None else proxy.labels if proxy is not None else {}
+        is_gateway = sender is not None and sender.key.kind == "Gateway"
+        sends = is_gateway or sender is None or (False if proxy is None else takes_outbound(proxy, call.dialled))
         if sends is False:
-            self.principal = ""
-            return
+            return "", self.doubt, None
         around = world.namespace_labels(home) or {}
         ambient = (
-            around.get(labels.DATAPLANE_MODE) == "ambient" if client is None else proxy is not None and proxy.ambient
+            around.get(labels.DATAPLANE_MODE) == "ambient" if sender is None else proxy is not None and proxy.ambient
         )
         if call.service is not None and not ambient:
             if not is_gateway:
                 view = world.once(Sidecars).view(call.service, call.dialled, home, pod_labels, root)
                 if view.seen is False:
-                    self.principal = ""
-                    return
+                    return "", self.doubt, None
                 if view.seen is None and view.by is not None:
-                    self.doubt = f"whether {view.by.key} shows it the Service"
-                    return
+                    return None, f"whether {view.by.key} shows it the Service", None
             shown = ClientTls()
             if not self._tunnel:
                 rules = world.once(DestinationRules)
                 shown = rules.for_client(call.service, call.dialled, home, pod_labels, root)
             if shown.rule is not None and (shown.identity is None or (proxy is not None and proxy.waypoint)):
-                self.doubt = f"the TLS that {shown.rule.key} sets for clients"
-                return
+                return None, f"the TLS that {shown.rule.key} sets for clients", None
             if shown.identity is False:
-                self.principal = ""
-                self.rule = shown.rule if is_gateway or (proxy is not None and proxy.sure and sends) else None
-                return
-        if client is None:
-            self.principal = call.sender.account
-        elif is_gateway:
-            self.principal = f"{self.namespace}/{_gateway_account(client)}"
-        elif proxy is not None and proxy.sure and sends:
-            self.principal = f"{self.namespace}/{_account(client)}"
+                sure = is_gateway or (proxy is not None and proxy.sure and sends)
+                return "", self.doubt, shown.rule if sure else None
+        if named:  # whoever is called by an identity has it
+            return call.sender.account, self.doubt, None
+        if is_gateway and sender is not None:
+            return f"{self.namespace}/{_gateway_account(sender)}", self.doubt, None
+        if sender is not None and proxy is not None and proxy.sure and sends:
+            return f"{self.namespace}/{_account(sender)}", self.doubt, None
+        return None, self.doubt, None
 
     def is_one_of(self, identities: Iterable[str]) -> bool | None:
         """Return whether it has one of some identities; those of other namespaces it never has."""
         wanted = list(identities)
         answer = self._call.is_principal(self.principal, wanted)
+        if answer is None and self.principal is None and (account := self._call.sender.account):
+            with_it, without = (self._call.is_principal(each, wanted) for each in (account, ""))
+            answer = with_it if with_it == without else None
         if answer is None and self.namespace and not self._call.blank:
             anyone = [Predicate("Pair", f"{pair.partition('/')[0]}/*") for pair in wanted]
             return None if any(each.takes(f"{self.namespace}/") for each in anyone) else False
         return answer
+
+
+def hidden(client: Client, service: Resource, port: int | None, mesh: Mesh, world: World, root: str) -> str:
+    """Return why a client shows a Service no certificate of the mesh, or may show none; "" where it shows its own."""
+    call = RequestFacts("", "", "", {}, sender=client, dialled=port, service=service)
+    sender = Sender(call, mesh, world, root, checked=False, plain=False)
+    if sender.principal:
+        return ""
+    return sender.doubt if sender.principal is None else "it shows none"
 
 
 def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:

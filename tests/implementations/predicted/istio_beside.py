@@ -211,9 +211,13 @@ WORLDS = {
         base=(*ZTUNNEL, HIDES, PLAIN)),
     "who is called by an account elsewhere is seen by a Sidecar": Predicted(
         "sidecar of", CALLER, "403", OF_PEER, request={"client": "ServiceAccount infra/client"}, base=seen(HIDES)),
-    "of which workload the Sidecar is, an account does not say": Predicted(
-        "sidecar of", CALLER, "depends", OF_PEER, request={"client": "ServiceAccount infra/client"},
+    "an account is called by its workloads, as each of them sees the mesh": Predicted(
+        "sidecar of", CALLER, "403", OF_PEER, request={"client": "ServiceAccount infra/client"},
         base=seen(SHOWS, sidecar("./*", name="own", more="workloadSelector: {labels: {app: client}}"))),
+    "of which of its workloads the Sidecar is, an account does not say": Predicted(
+        "sidecar of", CALLER, "depends", OF_PEER, request={"client": "ServiceAccount infra/client"},
+        base=(*seen(SHOWS, sidecar("./*", name="own", more="workloadSelector: {labels: {app: client}}")),
+              deployment("second", "infra").replace("serviceAccountName: second", "serviceAccountName: client"))),
     "nor do Gateways": Predicted(
         "sidecar of", STRICT, "allowed", OF_PEER, request=IN, base=seen(HIDES)),
     "one host of any namespace": Predicted(

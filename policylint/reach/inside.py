@@ -123,7 +123,8 @@ def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
         routed = routed or any(mesh.hides_clients(world) for mesh in meshes)
         for account in clients.by_account if routed else ():
             client = tracer.sender(f"ServiceAccount/{account}")
-            usual = met_by(tracer, service, Client(None, account.partition("/")[0]), entry.port, entry.scheme)
+            unseen = Client(None, account.partition("/")[0], account)
+            usual = met_by(tracer, service, unseen, entry.port, entry.scheme)
             met = met_by(tracer, service, client, entry.port, entry.scheme)
             if met != usual:
                 found[Predicate("Pair", account)] = met

@@ -13,6 +13,7 @@ from typing import Any
 from policylint.catalog.kinds import Catalog
 from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
+from policylint.compare.relied import relied_on
 from policylint.doors import is_on_node, node_ports, published_as
 from policylint.model import (
     GATEWAY_GROUP,
@@ -113,6 +114,11 @@ class _Ends:
                     if state.key not in owners:
                         owners.append(state.key)
         return found
+
+    @cached_property
+    def _relied_on(self) -> Mapping[ResourceKey, list[ResourceKey]]:
+        """What others name by whose content they ask who calls, on either side."""
+        return {**relied_on(self._sides.before), **relied_on(self._sides.after)}
 
     @cached_property
     def _served(self) -> frozenset[ResourceKey]:
@@ -322,10 +328,12 @@ class _Ends:
                 )
 
     def other_contents(self) -> Iterator[Finding]:
-        """Yield Secrets and ConfigMaps with other contents, by which policies go."""
+        """Yield Secrets and ConfigMaps with other contents, by which policies, or what asks like them, go."""
         for old, new in self._changed:
-            users = self._named.get(new.key, ())
-            if (new.key.group, new.key.kind) not in _HOLDERS or not users:
+            if (new.key.group, new.key.kind) not in _HOLDERS:
+                continue
+            users = self._named.get(new.key) or self._relied_on.get(new.key) or []
+            if not users:
                 continue
             encrypted = "sops" in new.body
             fields = [name for name in _CONTENTS if not _holds_the_same(old.body.get(name), new.body.get(name))]

@@ -119,6 +119,18 @@ def taken(world: World, holders: Collection[ResourceKey], host: str) -> Iterator
             yield from (presumed(secret) for secret, resolution in resolved if resolution.missing)
 
 
+def asked(world: World) -> Iterator[tuple[Resource, ResourceKey]]:
+    """Yield the Secrets by which Ingresses and Gateways of Istio ask who calls, each with what names it."""
+    for ingress, vendor, _ in _served(world):
+        from policylint.doors.annotations import secrets_asked
+
+        yield from ((ingress, secret) for secret in secrets_asked(ingress, vendor, encrypted=True))
+    for end in ends(world):
+        tls = mapping(value_at(end.holder.body, end.pointer[:-1]))
+        if end.holder.key[:2] == OWN_GATEWAY and tls.get("mode") != "SIMPLE":
+            yield from ((end.holder, secret._replace(name=f"{secret.name}-cacert")) for secret in end.secrets)
+
+
 def asking(world: World, route: ResourceKey, *, encrypted: bool) -> Iterator[str]:
     """Yield what is assumed of the Secrets by which an Ingress asks who calls, as nothing here deploys them."""
     from policylint.doors.annotations import secrets_asked, server_of

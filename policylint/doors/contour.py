@@ -34,6 +34,7 @@ from policylint.topology.secret_data import contents
 
 KIND = ("projectcontour.io", "HTTPProxy")
 _DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
+_CLASSES = ("projectcontour.io/ingress.class", "kubernetes.io/ingress.class")
 _CONTROLLER = "projectcontour.io/contour"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _DELEGATION = "TLSCertificateDelegation"
@@ -52,11 +53,15 @@ Conditions = tuple[Mapping[str, Any], ...]
 
 
 def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
-    """Yield the listeners of Contour's proxies, where there are HTTPProxies."""
+    """Yield the listeners of Contour's proxies, where there are HTTPProxies: of each class those of a Contour."""
     proxies = world.of_kind(*KIND)
-    if proxies:
-        holder = made_of(proxies[0], {}, {}, _DOOR)
-        served = [each for each in proxies if each.spec.get("virtualhost") and not _fault(world, each)]
+    by_class: dict[str, list[Resource]] = {}
+    for proxy in [each for each in proxies if each.spec.get("virtualhost")] or proxies[:1]:
+        by_class.setdefault(_class_of(proxy), []).append(proxy)
+    for name, roots in by_class.items():
+        called = name if name and len(by_class) > 1 else _DOOR.name
+        holder = made_of(roots[0], {}, {}, _DOOR._replace(name=called))
+        served = [each for each in roots if each.spec.get("virtualhost") and not _fault(world, each)]
         rules = [rule for proxy in served for rule in _Root(world, proxy).rules()]
         yield door(holder, _CONTROLLER, rules, guards(), backends, (_HTTP, _HTTPS))
 
@@ -260,12 +265,11 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
 
 def _rival(world: World, proxy: Resource) -> ResourceKey | None:
     """Return another HTTPProxy with the host of this one, for the same Contour (its condition DuplicateVhost)."""
-    named, of_class = _host(proxy), proxy.spec.get("ingressClassName")
+    named, of_class = _host(proxy), _class_of(proxy)
     others = (
         each.key
         for each in world.of_kind(*KIND)
-        if each.key != proxy.key and _host(each) == named and each.spec.get("ingressClassName") == of_class
-        if each.annotations == proxy.annotations or not _bears_class(each) | _bears_class(proxy)
+        if each.key != proxy.key and _host(each) == named and _class_of(each) == of_class
     )
     return next(others, None) if named and not is_symbolic(named) else None
 
@@ -290,8 +294,14 @@ def _host(proxy: Resource) -> str:
     return text(mapping(proxy.spec.get("virtualhost")).get("fqdn")).lower()
 
 
-def _bears_class(proxy: Resource) -> bool:
-    return any(str(name).endswith("/ingress.class") for name in proxy.annotations)
+def _class_of(proxy: Resource) -> str:
+    """Return the class by which one of several Contours reads an object; "" for those that are told none.
+
+    Source: projectcontour/contour, internal/annotation/annotations.go (IngressClass), internal/ingressclass.
+    """
+    stated = next((text(proxy.annotations[each]) for each in _CLASSES if each in proxy.annotations), "")
+    of_class = stated or text(proxy.spec.get("ingressClassName"))
+    return "" if of_class == _DOOR.name else of_class
 
 
 def _incomplete(world: World, proxy: Resource, secret: str) -> str:

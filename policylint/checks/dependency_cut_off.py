@@ -39,6 +39,7 @@ _NO_REQUESTS = frozenset({"use"})
 """Verbs of rights that the API server looks up by itself, as when it admits pods: nobody makes a request with them."""
 _OF_API_SERVER = ("kube-system", "kube-public")
 """Namespaces in which the API server makes Roles itself."""
+_CLUSTER_ROLES = ("cluster-admin", "admin", "edit", "view")
 _NOT_BY_PROXIES = ("jwks", "oidc", "provider", "telemetry", "introspection")
 """Parts of paths to what a controller asks, or what requests do not wait for."""
 
@@ -117,15 +118,20 @@ def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
 def _asks_nothing(simulation: Simulation, named: Mapping[str, Any], binding: Resource) -> bool:
     """Return whether all rights of a role are such as others look at: which constraints hold for pods (`use`).
 
-    A Role that was not seen shows no need: of those that the API server makes, none is outside of its own namespaces.
+    A role that was not seen shows no need, but for those that the API server makes: Roles in its own namespaces alone.
     """
     kind = text(named.get("kind"))
     home = binding.key.namespace if kind == "Role" else ""
     role = simulation.world.get(ResourceKey(_RIGHTS, kind, home, text(named.get("name"))))
     if role is None:
-        return kind == "Role" and home not in _OF_API_SERVER
+        return home not in _OF_API_SERVER if kind == "Role" else not _is_built_in(text(named.get("name")))
     rules = [] if "aggregationRule" in role.body else sequence(role.body.get("rules"))
     return bool(rules) and all({*texts(mapping(rule).get("verbs"))} <= _NO_REQUESTS for rule in rules)
+
+
+def _is_built_in(name: str) -> bool:
+    """Return whether every API server makes a ClusterRole (kubernetes.io/docs, RBAC, default roles)."""
+    return name in _CLUSTER_ROLES or name.startswith("system:")
 
 
 def _has_token(simulation: Simulation, end: Endpoint, workload: Resource) -> bool:

@@ -282,9 +282,10 @@ def releases_are_told(simulation: Simulation) -> bool:
 
 
 def routes_and_network_policies(simulation: Simulation) -> bool:
-    """Need a network policy, and a route or an Ingress."""
-    ingresses = any(True for _ in simulation.world.of_kind(*INGRESS))
-    return (ingresses or any_route(simulation)) and any_network_policy(simulation)
+    """Need a network policy, and a route or another way in: an Ingress or the like, a Service that is published."""
+    from policylint.doors import entrances
+
+    return any_network_policy(simulation) and (any_route(simulation) or any(True for _ in entrances(simulation)))
 
 
 def any_cluster_policy(simulation: Simulation) -> bool:

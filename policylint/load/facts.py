@@ -25,8 +25,6 @@ _CONTROLLER = Pattern(
 )
 """A ConfigMap with the configuration of a controller, which says where its proxies run (`dataPlane` of the catalog), of
 a mesh (MeshConfig of Istio), of Argo CD, which leaves some kinds alone, or of Cilium: what addresses mean."""
-_USES = Pattern(rb"verbs[\"']?: *(?:\[ *|\n *- *)[\"']?use\b")
-"""Rights that only others look at (checks/dependency_cut_off.py)."""
 _POLICY_CRD = Pattern(rb"gateway\.networking\.k8s\.io/policy|\bkind[\"']?: *[\"']?\w*Policy\b")
 _CRD_FACT = Pattern(rb"^  (?:group: *[\"']?([\w.-]+)|scope: *[\"']?(\w+))|^    kind: *[\"']?(\w+)", re.MULTILINE)
 _YTT = Pattern(rb"(?:^|[ \t])#@(?:[ \t/]|[a-z]+/)", re.M)
@@ -127,9 +125,6 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
                 again = read_unread(data, document)
                 documents += again.documents
                 problems += again.problems
-                continue
-            elif document.kind == "ClusterRole" and _USES.search(chunk) and b"create" not in chunk:
-                documents += read_unread(data, document).documents
                 continue
             elif document.kind == "ConfigMap":
                 if _CONTROLLER.search(chunk):

@@ -27,6 +27,7 @@ _CALLING = frozenset(
         "ValidatingWebhookConfiguration",
         "MutatingWebhookConfiguration",
         "APIService",
+        "ClusterRole",
         "ClusterRoleBinding",
         "RoleBinding",
         "Role",

@@ -34,6 +34,8 @@ metadata: {name: operator, namespace: %s}
 rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 ---
 """
+OF_CLUSTER = (BOUND % "ops").replace("kind: Role,", "kind: ClusterRole,")
+ROLE_OF_CLUSTER = (ROLE % "ops").replace("kind: Role\n", "kind: ClusterRole\n").replace(", namespace: ops", "")
 OUT = """
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -167,10 +169,13 @@ def test_pods_that_do_not_ask_it_or_not_from_their_own_network(tmp_path: Path, m
         (BOUND % "ops", False),
         (BOUND % "ops" + ROLE % "shop", False),
         (BOUND % "ops" + ROLE % "ops", True),
-        ((BOUND % "ops").replace("kind: Role,", "kind: ClusterRole,"), True),
         (BOUND % "kube-system", True),
+        (OF_CLUSTER, False),
+        (OF_CLUSTER.replace("kind: RoleBinding", "kind: ClusterRoleBinding"), False),
+        (OF_CLUSTER.replace("name: operator}\nsubjects", "name: view}\nsubjects"), True),
+        (OF_CLUSTER.replace("name: operator}\nsubjects", "name: 'system:auth-delegator'}\nsubjects"), True),
+        (OF_CLUSTER + ROLE_OF_CLUSTER, True),
     ],
-    ids=["not seen", "of another namespace", "seen", "a ClusterRole", "of the API server"],
 )
 def test_a_role_that_was_not_seen_shows_no_need(tmp_path: Path, binding: str, is_cut: bool) -> None:
     assert bool(said(tmp_path, OPERATOR % "", binding, OUT % "")) is is_cut

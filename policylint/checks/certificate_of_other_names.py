@@ -61,9 +61,7 @@ def _is_for(names: Iterable[str], host: str) -> bool:
 
 def _finding(end: End, lacking: list[str], names: frozenset[str], holder: Resource) -> Finding:
     deep = next((host for host in lacking for name in names if _is_below(host, name)), "")
-    label = (
-        f"it is for {listing(sorted(names), most=3)}: {'the Gateway refuses it' if end.asks else 'clients refuse it'}"
-    )
+    label = f"it is for {listing(sorted(names), most=3)}: {'the proxy refuses it' if end.asks else 'clients refuse it'}"
     whom = "that name" if len(lacking) == 1 else "these names"
     if deep:
         label = f"{label} (a wildcard stands for one label, which {deep} has not)"

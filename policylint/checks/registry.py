@@ -214,7 +214,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP419": RuleEntry("shared_certificate", either(any_gateway, has("Gateway", "HTTPProxy"))),
     "GWP420": RuleEntry(
         "certificate_of_other_names",
-        either(any_gateway, of_kind("BackendTLSPolicy"), has("Gateway", "HTTPProxy", "Ingress", "VirtualServer")),
+        either(any_gateway, any_policy, ways_in),
     ),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),

@@ -92,7 +92,12 @@ def _by_annotations(
     name = named[1] if named is not None else text(about.get("unnamed"))
     place = ("metadata", "annotations", f"{vendor.prefix}{about['authority']}")
     return BackendSession(
-        "verified", against([name] if name else [], [f"Secret {authority[1]}"]), authority[0], place, name
+        "verified",
+        against([name] if name else [], [f"Secret {authority[1]}"]),
+        authority[0],
+        place,
+        name,
+        () if named is None else (name,),
     )
 
 
@@ -148,8 +153,9 @@ def _of_contour(
     checked = mapping(entry.get("validation"))
     names = [text(name) for name in sequence(checked.get("subjectNames"))] or [text(checked.get("subjectName"))]
     if checked.get("caSecret") and any(names):
-        said = against(filter(None, names), [f"Secret {checked['caSecret']}"])
-        return BackendSession("verified", said, holder, (*pointer, "validation"))
+        asked = tuple(filter(None, names))
+        said = against(asked, [f"Secret {checked['caSecret']}"])
+        return BackendSession("verified", said, holder, (*pointer, "validation"), names=asked)
     return BackendSession("unverified", "", holder, (*pointer, "protocol")) if protocol else own
 
 

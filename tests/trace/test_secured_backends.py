@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from click.testing import CliRunner
 
@@ -63,3 +64,20 @@ def test_its_names_are_held_against_the_certificate(tmp_path: Path) -> None:
     assert "GWP420" in said(verifySubjectAltNames=["web.internal"])
     assert "GWP420" not in said(verifySubjectAltNames=["web.shop.svc"])
     assert "GWP420" not in said(sni="web.internal")
+
+
+@pytest.mark.parametrize(
+    ("tls", "said"),
+    [
+        ({"caCertificateRefs": [{"kind": "ConfigMap", "name": "ca"}]}, "by TLS, verified by ConfigMap ca"),
+        ({"verifySubjectAltNames": ["a.example"]}, "by TLS, verified for a.example by the authorities of the system"),
+        ({"sni": "a.example"}, "by TLS, verified by the authorities of the system"),
+        ({"insecureSkipVerify": "All"}, "by TLS, without verifying the certificate"),
+        ({"insecureSkipVerify": "Hostname"}, "by TLS, verified by the authorities of the system"),
+    ],
+)
+def test_a_policy_of_agentgateway_for_a_backend(tmp_path: Path, tls: dict[str, Any], said: str) -> None:
+    """agentgateway/agentgateway controller/api/v1alpha1/agentgateway/agentgateway_policy_types.go, BackendTLS."""
+    spec = {**TO_WEB, "backend": {"tls": tls}}
+    secured = manifest("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", "web", "shop", spec=spec)
+    assert said in run(tmp_path, "trace", *shop("agentgateway.dev/agentgateway", secured))

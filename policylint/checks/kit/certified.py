@@ -13,6 +13,7 @@ from policylint.checks.kit.challenges import CERTIFICATES
 from policylint.checks.kit.routing import listeners
 from policylint.checks.kit.x509 import names_in
 from policylint.documents import Pointer
+from policylint.doors import is_door, with_doors
 from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic.tls_ends import End, written
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
@@ -25,7 +26,9 @@ from policylint.simulation.serving import Ports, closed_listeners, ports
 from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
 from policylint.topology.secret_data import contents
-from policylint.topology.workloads import pod_spec, workloads_selected
+from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selected
+from policylint.trace.backends import BackendTls
+from policylint.trace.result import Share
 
 
 class Certified(NamedTuple):
@@ -64,24 +67,49 @@ def ends(simulation: Simulation) -> Iterator[End]:
 
 
 def _at_pods(simulation: Simulation) -> Iterator[End]:
-    """Yield the pods that proxies speak TLS to by a policy, with the certificates that are mounted there.
+    """Yield the pods that proxies speak TLS to, by a policy or by what their own objects say, with the certificates
+    that are mounted there.
 
     Source: gateway-api apis/v1/backendtlspolicy_types.go: the certificate must be for `hostname`, or for one of
     `subjectAltNames` where there are some; those of type URI are no names of hosts. What is checked elsewhere says the
-    catalog.
+    catalog; doors/sessions.py has that of doors.
     """
-    world = simulation.world
     for state in simulation.policies.values():
         checked = () if state.invalid_code else _checked(state.policy, texts(state.kind.secures.get("checked")))
-        if not checked:
-            continue
-        names, place = checked
-        for key in dict.fromkeys(node.key for target in state.targets for node in target.nodes):
-            service = world.get(key) if key[:2] == SERVICE else None
-            for workload in workloads_selected(world, service) if service is not None else ():
-                mounted = [each for each in _mounted(workload) if names_of(world, each) is not None]
-                if mounted:
-                    yield End(str(workload.key), state.policy, place, written(names), mounted, asks=str(state.key))
+        if checked:
+            for key in dict.fromkeys(node.key for target in state.targets for node in target.nodes):
+                yield from _mounting(simulation.world, key, state.policy, *checked)
+    world = simulation.world
+    pods = (each for kind in WORKLOADS for each in world.of_kind(*kind))
+    if any(names_of(world, secret) is not None for each in pods for secret in _mounted(each)):
+        yield from _behind_doors(simulation)
+
+
+def _behind_doors(simulation: Simulation) -> Iterator[End]:
+    """Yield the pods that doors speak TLS to, once for each object that says for which names."""
+    doors = with_doors(simulation)
+    tls = BackendTls(doors) if doors is not simulation else None
+    told: set[tuple[ResourceKey, ResourceKey, Pointer]] = set()
+    for route in doors.topology.routes if tls is not None else ():
+        for backend in (each for each in route.backends if each.role == "backend"):
+            share = Share(backend.wanted, backend.port, 1, 1, backend.pointer, backend.section, route=route.route)
+            for gateway in sorted({each.gateway for each in route.parents if each.gateway is not None}):
+                found = tls.session(share, route.route, gateway) if tls is not None and is_door(gateway) else None
+                if found is None or found.by is None or not found.names:
+                    continue
+                place = backend.wanted, found.by.key, found.pointer
+                if place not in told:
+                    told.add(place)
+                    yield from _mounting(simulation.world, backend.wanted, found.by, found.names, found.pointer)
+
+
+def _mounting(world: World, key: ResourceKey, by: Resource, names: Sequence[str], place: Pointer) -> Iterator[End]:
+    """Yield the pods behind a Service that have certificates as files, of which an object asks for names."""
+    service = world.get(key) if key[:2] == SERVICE else None
+    for workload in workloads_selected(world, service) if service is not None else ():
+        mounted = [each for each in _mounted(workload) if names_of(world, each) is not None]
+        if mounted:
+            yield End(str(workload.key), by, place, written(names), mounted, asks=str(by.key))
 
 
 def _checked(policy: Resource, paths: Iterable[str]) -> tuple[list[str], Pointer] | tuple[()]:

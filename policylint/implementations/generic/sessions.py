@@ -28,6 +28,7 @@ class BackendSession(NamedTuple):
         against: what is verified of the certificate, or why that is not known, in words.
         by: the object that says so, and where in it; None where it is what holds without any.
         sni: the name of the server that is asked for.
+        names: of which the certificate must have one; none where that is not said, or is not known.
     """
 
     state: State
@@ -35,6 +36,7 @@ class BackendSession(NamedTuple):
     by: Resource | None = None
     pointer: Pointer = ()
     sni: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -57,8 +59,9 @@ def stated(secures: Mapping[str, Any], holder: Resource, place: Pointer = ("spec
         return None
     pointer = (*place, *at.split(".")) if at else place
     sni = text(value_at(spec, tuple(text(secures.get("name")).split(".")))) if secures.get("name") else ""
-    for path in map(text, sequence(secures.get("unverified"))):
-        off = next((where for where, value in places(spec, path, place) if value is True), None)
+    for entry in map(text, sequence(secures.get("unverified"))):
+        path, _, wanted = entry.partition("=")
+        off = next((where for where, value in places(spec, path, place) if value == (wanted or True)), None)
         if off is not None:
             return BackendSession("unverified", "", holder, off, sni)
     names = _names(spec, map(text, sequence(secures.get("checked"))))
@@ -68,7 +71,7 @@ def stated(secures: Mapping[str, Any], holder: Resource, place: Pointer = ("spec
         authorities = ["the authorities of the system"]
     if not authorities and secures.get("authorities"):
         return BackendSession("unverified", "", holder, pointer, sni)
-    return BackendSession("verified", against(names, authorities), holder, pointer, sni)
+    return BackendSession("verified", against(names, authorities), holder, pointer, sni, tuple(names))
 
 
 def against(names: Iterable[str], authorities: Iterable[str]) -> str:

@@ -63,8 +63,10 @@ def _stated(tls: Mapping[str, Any], rule: Resource, place: Pointer, *, is_sideca
     if tls.get("insecureSkipVerify") is True:
         return BackendSession("unverified", "", rule, (*place, "insecureSkipVerify"), sni)
     authority = text(tls.get("caCertificates")) or (f"Secret {credential}" if credential else "")
-    said = against(texts(tls.get("subjectAltNames")), [authority or "the authorities of the system"])
-    return BackendSession("verified", said, rule, place, sni)
+    names = tuple(texts(tls.get("subjectAltNames")))
+    said = against(names, [authority or "the authorities of the system"])
+    of_hosts = not any("://" in name for name in names)
+    return BackendSession("verified", said, rule, place, sni, names if of_hosts else ())
 
 
 def _by_itself(service: Resource, world: World) -> BackendSession | None:

@@ -469,6 +469,39 @@ def test_a_name_that_no_source_has(
     assert bool(found) is refused
 
 
+OF_OTHERS = "repoURL: https://charts.example.com, chart: blog, targetRevision: 1.0.0, helm: {%s}"
+SET = (
+    "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: all, namespace: argocd}\n"
+    "spec: {generators: [{list: {elements: [{env: staging}]}}], template: {metadata: {name: 'web-{{env}}'}, "
+)
+
+
+@pytest.mark.parametrize(
+    ("helm", "beside", "why"),
+    [
+        ("valueFiles: [$other/a.yaml]", f"{SOURCE}, ref: env", "no source of"),
+        ("valueFiles: [$env/a.yaml]", f"{SOURCE}, ref: env", ""),
+        ("fileParameters: [{name: a, path: $other/a.txt}]", f"{SOURCE}, ref: env", "no source of"),
+        ("fileParameters: [{name: a, path: $env/a.txt}]", f"{SOURCE}, ref: env", ""),
+        ("valueFiles: [$env/a.yaml]", "repoURL: https://c.example.com, chart: b, ref: env", "is a chart"),
+        ("valueFiles: ['$other/{{env}}.yaml']", f"{SOURCE}, ref: env", "no source of"),
+    ],
+)
+@pytest.mark.parametrize("is_set", [False, True])
+def test_files_of_other_sources_for_a_chart_of_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helm: str, beside: str, why: str, is_set: bool
+) -> None:
+    """Of an Application, and of what an ApplicationSet makes; for value files, and for files of parameters."""
+    own = _application("values.yaml", beside=f"{SOURCE}, ref: own")
+    here = own.replace("name: web,", "name: here,")  # what shows that Argo CD deploys this tree
+    other = _application("", beside=beside).replace(OF_CHART % ("", ""), OF_OTHERS % helm)
+    if is_set:
+        spec = other.rpartition("\n")[0].rpartition("\n")[2]
+        other = f"{SET}{spec}}}}}\n"
+    commit(tmp_path, {"apps/here.yaml": here, "apps/web.yaml": other, **CHART})
+    assert [why in each.message for each in stopped(tmp_path, monkeypatch)] == ([True] if why else [])
+
+
 def test_a_file_of_a_parameter_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`fileParameters` become `--set-file`, which `ignoreMissingValueFiles` says nothing of (reposerver, helm.go)."""
     more = ", ignoreMissingValueFiles: true, fileParameters: [{name: a, path: policy.yaml}]"

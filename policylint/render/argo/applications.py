@@ -29,6 +29,7 @@ from policylint.render.argo.sources import (
     check,
     is_jsonnet,
     looks_like_a_manifest,
+    misnamed,
     overridden,
     plain_files,
     type_of,
@@ -356,6 +357,19 @@ class Argo:
         Raises:
             RefusedSourceError: Argo CD makes nothing of it.
         """
+        made = self._taken(owner, source, place, namespace, cluster)
+        journal = Journal()
+        for message, where in misnamed(owner, source, place):
+            journal.fail(message, where, code="value-file")
+        if journal.failures:
+            chart = text(source.get("chart"))
+            what = f"chart {chart}" if chart else self._directory_of(owner, source) or text(source.get("path"))
+            cluster.builds.append(Build(_CANNOT, what, journal.failures, set(), made))
+        return made
+
+    def _taken(
+        self, owner: Manifest, source: Any, place: Provenance, namespace: str, cluster: Deployed
+    ) -> list[Manifest]:
         directory = self._directory_of(owner, source)
         if source.get("chart") or (directory is None and source.get("helm")):
             return self._chart(owner, source, place, namespace, cluster)
@@ -521,10 +535,7 @@ class Argo:
         made: list[Manifest],
         cluster: Deployed,
     ) -> None:
-        """Record the files that helm is given (`-f`, `--set-file`) and that are not there: it makes nothing then.
-
-        Source: argoproj/argo-cd, reposerver/repository/repository.go, resolveReferencedSources, of several sources.
-        """
+        """Record the files that helm is given (`-f`, `--set-file`) and that are not there: it makes nothing then."""
         helm = mapping(source.get("helm"))
         journal = Journal()
         refs = {text(mapping(each).get("ref")): each for each in sequence(owner.spec.get("sources"))}
@@ -532,11 +543,6 @@ class Argo:
         files = [] if optional else [("valueFiles", each) for each in map(text, sequence(helm.get("valueFiles")))]
         parameters = map(mapping, sequence(helm.get("fileParameters")))
         files += [("fileParameters", text(each.get("path"))) for each in parameters if text(each.get("path"))]
-        for number, entry in enumerate(map(text, sequence(helm.get("valueFiles")))):
-            name = entry.partition("/")[0]
-            if refs and name[:1] == "$" and "{" not in name and name[1:] not in refs:
-                message = f"no source of {owner} is called {name[1:]} by `ref`, which {entry} means"
-                journal.fail(message, place.child("valueFiles").child(number), code="value-file")
         for number, (field, entry) in enumerate(files):
             name, _, rest = entry.partition("/")
             named = refs.get(name[1:]) if name.startswith("$") else None

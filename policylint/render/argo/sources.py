@@ -18,7 +18,7 @@ from policylint.patterns import Pattern
 from policylint.render.flux.deployment import Kustomization, amended
 from policylint.render.globs import glob
 from policylint.render.helm.app_template.release import as_number
-from policylint.render.provenance import Provenance, entries, put
+from policylint.render.provenance import Manifest, Provenance, entries, put
 from policylint.render.tree import Tree, inside, join
 
 HELM, KUSTOMIZE, DIRECTORY, PLUGIN = "helm", "kustomize", "directory", "plugin"
@@ -342,3 +342,25 @@ def _substituted(written: str, known: Mapping[str, str]) -> str:
         return f"${{{name}}}" if _REVISIONS.fullmatch(name) else known.get(name, "")
 
     return _VARIABLE.sub(value, written)
+
+
+def misnamed(owner: Manifest, source: Mapping[str, Any], place: Provenance) -> Iterator[tuple[str, Provenance]]:
+    """Yield why Argo CD makes nothing of a source with files of another one (`$name/…`), and where that stands.
+
+    Source: argoproj/argo-cd, reposerver/repository/repository.go, resolveReferencedSources: of several sources, value
+    files and files of parameters alike, whatever `ignoreMissingValueFiles` says.
+    """
+    helm, place = mapping(source.get("helm")), place.child("helm")
+    refs = {text(mapping(each).get("ref")): mapping(each) for each in sequence(owner.spec.get("sources"))}
+    stated = enumerate(map(text, sequence(helm.get("valueFiles"))))
+    files = [(place.child("valueFiles").child(number), entry) for number, entry in stated]
+    parameters = enumerate(map(mapping, sequence(helm.get("fileParameters"))))
+    files += [(place.child("fileParameters").child(number), text(each.get("path"))) for number, each in parameters]
+    for where, entry in files if refs else ():
+        name = entry.partition("/")[0]
+        if name[:1] != "$" or "{" in name:
+            continue
+        if name[1:] not in refs:
+            yield f"no source of {owner} is called {name[1:]} by `ref`, which {entry} means", where
+        elif refs[name[1:]].get("chart"):
+            yield f"the source of {owner} that {entry} means is a chart, of which no files can be taken", where

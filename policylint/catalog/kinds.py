@@ -312,6 +312,10 @@ class Catalog:
         """Return whether listeners of an implementation may have their certificates from elsewhere than `tls`."""
         return self._says(implementation, b"\nownCertificates: true\n")
 
+    def sends_from_outside(self, implementation: str) -> bool:
+        """Return whether what the Gateways of an implementation send to pods comes from outside of the cluster."""
+        return self._says(implementation, b"\noutside: true\n")
+
     def copies_metadata(self, implementation: str) -> bool:
         """Return whether the Services of an implementation's Gateways bear what those are annotated with."""
         return self._says(implementation, b"\ncopiesMetadata: true\n")

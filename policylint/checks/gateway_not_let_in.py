@@ -40,7 +40,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for service, sender in _passages(simulation) if asked else ():
         for workload in simulation.acting.workloads(service.key):
             hop = Checkpoint((whole(workload.key),), workload)
-            calls = list(_calls(service, workload, sender))
+            calls = list(_calls(service, workload, Client(sender, sender.key.namespace)))
             answers = [[mesh.admit(call, hop, groups, world) for mesh, groups in asked] for call in calls]
             for decisions in answers:
                 open_ = next((each for each in decisions if each is not None and each.answer == "depends"), None)
@@ -74,14 +74,16 @@ def _outside(
 
     for route in topology.routes:
         states = (None if each.gateway is None else topology.gateway(each.gateway) for each in route.parents)
-        gateways = [
-            each.gateway for each in states if each and implementation_of(each, simulation.catalog) not in meshed
-        ]
+        found = [(each.gateway, implementation_of(each, simulation.catalog)) for each in states if each]
+        gateways = [gateway for gateway, name in found if name not in meshed]
+        outside = bool(gateways) and is_outside(topology.world, route.route.key)
+        outside = outside or any(name and simulation.catalog.sends_from_outside(name) for _, name in found)
         backends = [simulation.world.get(each.wanted) for each in route.backends if each.role != "RequestMirror"]
         services = [each for each in backends if each is not None and each.key[:2] == ("", "Service")]
         for service in services if gateways else ():
             for workload in simulation.acting.workloads(service.key):
-                hop, calls = Checkpoint((whole(workload.key),), workload), list(_calls(service, workload, gateways[0]))
+                sender = Client(gateways[0], "" if outside else gateways[0].key.namespace)
+                hop, calls = Checkpoint((whole(workload.key),), workload), list(_calls(service, workload, sender))
                 answers = [
                     [mesh.admit(call, hop, groups, simulation.world) for mesh, groups in asked] for call in calls
                 ]
@@ -97,7 +99,7 @@ def _outside(
                 if _is_default(simulation, by):
                     told.add(by.key)
                     yield _rejecting(denied, ends, "", _AUTHORIZE)
-                elif by.key.kind == _ENCRYPTING and all(refusals) and is_outside(topology.world, route.route.key):
+                elif by.key.kind == _ENCRYPTING and all(refusals) and outside:
                     told.add(by.key)
                     yield _rejecting(denied, ends, _SENT_FROM_OUTSIDE, _IN_PLAIN_TEXT)
 
@@ -170,7 +172,7 @@ def _through_own_gateways(simulation: Simulation) -> Iterator[tuple[Resource, Re
                         yield target, sender
 
 
-def _calls(service: Resource, workload: Resource, sender: Resource) -> Iterator[RequestFacts]:
+def _calls(service: Resource, workload: Resource, sender: Client) -> Iterator[RequestFacts]:
     """Yield a request of which only the sender is known, for each port of a Service."""
     for port in map(mapping, sequence(service.spec.get("ports"))):
         dialled = port.get("port")
@@ -180,7 +182,7 @@ def _calls(service: Resource, workload: Resource, sender: Resource) -> Iterator[
             "",
             {},
             container_port(workload, port.get("targetPort", dialled)),
-            sender=Client(sender, sender.key.namespace),
+            sender=sender,
             dialled=dialled if isinstance(dialled, int) else None,
             blank=True,
             service=service,

@@ -117,7 +117,9 @@ class Admissions:
             found += self._ask(call, Checkpoint((whole(gateway.gateway.key),), gateway.gateway))
             served_by = implementation_of(gateway, self._simulation.catalog)
             meshed = any(behaviour.name == served_by for behaviour, _ in self._asked)
-            client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else Client()
+            outside = served_by is not None and self._simulation.catalog.sends_from_outside(served_by)
+            client = Client(None, "") if outside else Client()
+            client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else client
             caller = gateway.gateway
         elif asked_for is not None:
             answers, senders = self._before(asked_for, call, client)

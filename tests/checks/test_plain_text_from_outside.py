@@ -7,7 +7,7 @@ import pytest
 from policylint.checks import run
 from policylint.model import Finding
 from tests.doors.asking import ingress
-from tests.worlds import labelled, manifest, service, simulated
+from tests.worlds import gateway, gateway_class, labelled, manifest, route, service, simulated
 
 CLOUD = manifest("networking.k8s.io/v1", "IngressClass", "alb", body="spec: {controller: ingress.k8s.aws/alb}")
 NGINX = manifest("networking.k8s.io/v1", "IngressClass", "nginx", body="spec: {controller: k8s.io/ingress-nginx}")
@@ -49,3 +49,30 @@ def test_a_load_balancer_of_a_cloud_shows_no_certificate_of_the_mesh() -> None:
 )
 def test_who_may_be_let_in(mtls: str, of_class: str, mesh: str) -> None:
     assert not told(mtls, of_class, mesh)
+
+
+def through(controller: str, mtls: str = "mtls: {mode: STRICT}") -> list[str]:
+    """What is said of a Gateway in a namespace of the mesh, beside pods that take certificates of the mesh alone."""
+    asked = manifest("security.istio.io/v1", "PeerAuthentication", "own", "shop", f"spec: {{{mtls}}}")
+    web = service("web", "shop", PORTS, "selector: {app: web}")
+    edge = gateway("edge", "shop", listeners="[{name: http, port: 80, protocol: HTTP}]")
+    led = route("web", "shop", parents="[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]")
+    world = (labelled("shop", "{istio-injection: enabled}"), PODS, web, asked, edge, led)
+    return [each.message for each in run(simulated(gateway_class(controller=controller), *world), select={"GWP313"})]
+
+
+@pytest.mark.parametrize(
+    ("controller", "told_of"),
+    [
+        ("networking.gke.io/gateway", True),
+        ("application-networking.k8s.aws/gateway-api-controller", True),
+        ("alb.networking.azure.io/alb-controller", True),
+        ("gateway.k8s.aws/alb", True),
+        ("gateway.envoyproxy.io/gatewayclass-controller", False),  # its pods may be in the mesh
+        ("istio.io/gateway-controller", False),
+    ],
+)
+def test_gateways_of_clouds_have_no_pods_in_the_mesh(controller: str, told_of: bool) -> None:
+    said = "PeerAuthentication shop/own rejects every request that reaches Service shop/web through Gateway shop/edge"
+    assert through(controller) == ([said] if told_of else [])
+    assert through(controller, "mtls: {mode: PERMISSIVE}") == []

@@ -363,4 +363,4 @@ def misnamed(owner: Manifest, source: Mapping[str, Any], place: Provenance) -> I
         if name[1:] not in refs:
             yield f"no source of {owner} is called {name[1:]} by `ref`, which {entry} means", where
         elif refs[name[1:]].get("chart"):
-            yield f"the source of {owner} that {entry} means is a chart, of which no files can be taken", where
+            yield f"the source of {owner} that {entry} means is a chart: files of one cannot be taken", where

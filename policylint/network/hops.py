@@ -369,7 +369,7 @@ class Hops:
         """Return the hop to an address or a host: allowed or denied by the source's policies alone.
 
         A name may be that of anything, an address that of a node or of a load balancer before pods: the hop is denied
-        only where nothing at all is open.
+        only where nothing at all is open. A name is let through where all addresses outside are.
         """
         universe, protocol, port = self.network.universe, destination.protocol, destination.port
         target = Endpoint("outside", ResourceKey("", "", "", destination.host), "")
@@ -386,7 +386,7 @@ class Hops:
         else:
             its_row = row(looked.entries, universe.everything, universe.ports.all)
         said = verdict(its_row, address or universe.everything, ports)
-        if looked is not None and verdict(its_row, universe.addresses.all, ports) == "allowed":
+        if not address and ":" not in destination.host and verdict(its_row, universe.addresses.all, ports) == "allowed":
             said = "allowed"
         if said == "denied" and verdict(its_row, universe.everything, ports) != "denied":
             said = "unknown"

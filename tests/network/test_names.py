@@ -66,6 +66,7 @@ WORLD = {"toEntities": ["world"]}
         ([dns({"matchName": "www.example.com"}), names({"matchPattern": "*"})], "api.example.com", UNASKED),
         ([dns(), names({"matchName": "api.example.com"})], "api.example.com", UNNAMED),  # nothing learns its addresses
         ([ALL, WORLD], "api.example.com", PASSES),
+        ([dns(), WORLD], "api.example.com", PASSES),  # whether or not any rule looks at names
         ([dns({"matchPattern": "*.internal"}), WORLD], "api.example.com", UNASKED),
         ([dns({"matchPattern": "*.internal"}), dns(), WORLD], "api.example.com", PASSES),  # rules of one port add up
         ([ALL, {"toCIDR": ["192.0.2.0/24"]}], "api.example.com", "hangs on what stands behind it"),
@@ -74,6 +75,21 @@ WORLD = {"toEntities": ["world"]}
 )  # fmt: skip
 def test_names_of_hosts_outside(rules: list[dict[str, Any]], host: str, said: str, tmp_path: Path) -> None:
     told = traced(tmp_path, f"https://{host}/", out(*rules))
+    assert said in told, told
+
+
+@pytest.mark.parametrize(
+    ("block", "host", "said"),
+    [
+        ({"cidr": "0.0.0.0/0"}, "api.example.com", "TCP 443 allowed"),
+        ({"cidr": "0.0.0.0/0", "except": ["10.0.0.0/8"]}, "api.example.com", "hangs on what stands behind it"),
+        ({"cidr": "10.0.0.0/8"}, "api.example.com", "hangs on what stands behind it"),
+    ],
+)
+def test_names_where_all_addresses_are_open(tmp_path: Path, block: dict[str, Any], host: str, said: str) -> None:
+    spec = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": [{"ipBlock": block}]}]}
+    opened = manifest("networking.k8s.io/v1", "NetworkPolicy", "out", "shop", spec=spec)
+    told = traced(tmp_path, f"https://{host}/", opened)
     assert said in told, told
 
 

@@ -122,6 +122,12 @@ class ObjectBinding(NamedTuple):
         return {} if self.kind is None else self._asks(self.kind, self.kind.settings.protection, "protection")
 
     @property
+    def is_read(self) -> bool:
+        """Return whether all that the object asks of requests is known: something, or nothing as it is switched off."""
+        asks = self.authenticates or self.authorizes or self.protects
+        return self.is_off or (bool(asks) and not self.may_ask)
+
+    @property
     def may_ask(self) -> bool:
         """Return whether nobody knows what the object asks of requests: its kind, itself or the code that it runs."""
         kind, resource = self.kind, self.resolution.resource

@@ -423,6 +423,7 @@ def _unevaluated(simulations: Sequence[Simulation]) -> tuple[str, ...]:
         for simulation in simulations
         for binding in simulation.unevaluated
         if binding.resolution.found and binding.form != "target" and binding.wanted not in shaped
+        if not binding.is_read
     }
     numbers: dict[tuple[str, str], int] = {}
     for wanted, form in sorted(found):

@@ -21,6 +21,7 @@ from policylint.report.trace.text import result
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.trace import Requirements, Tracer, request
+from policylint.workspace import open_workspace
 from tests import worlds
 
 KONG = "konghq.com/kic-gateway-controller"
@@ -253,3 +254,25 @@ def test_what_asks_requests_for_something_is_not_called_unread(sort: str, headin
     simulation = world(KONG, plugin("route", sort), annotations=f"{PLUGINS}route")
     ((found, (binding,)),) = headed(Tracer(simulation).trace(request({"host": "a"})).extensions)
     assert (found, binding.wanted.name) == (heading, "route")
+
+
+def test_what_is_switched_off_is_called_so() -> None:
+    off = plugin("route", "key-auth", more="disabled: true\n")
+    simulation = world(KONG, off, annotations=f"{PLUGINS}route")
+    ((found, (binding,)),) = headed(Tracer(simulation).trace(request({"host": "a"})).extensions)
+    assert (found, binding.wanted.name) == ("Named by filter or annotation, switched off", "route")
+
+
+@pytest.mark.parametrize(
+    ("written", "counted"),
+    [
+        (plugin("route", "key-auth"), ()),
+        (plugin("route", "some-plugin"), ("1 KongPlugin by annotation",)),
+        (plugin("route", "some-plugin", more="disabled: true\n"), ()),
+    ],
+)
+def test_what_nobody_judges_is_counted(tmp_path: Path, written: str, counted: tuple[str, ...]) -> None:
+    named = worlds.route(more=PLAIN, annotations=f"{PLUGINS}route")
+    text = "---\n".join((worlds.gateway_class("any", KONG), worlds.gateway(), worlds.service(), named, written))
+    (tmp_path / "world.yaml").write_text(text, encoding="utf-8")
+    assert open_workspace([str(tmp_path)]).coverage.unevaluated == counted

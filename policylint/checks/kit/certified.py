@@ -13,7 +13,6 @@ from policylint.checks.kit.challenges import CERTIFICATES
 from policylint.checks.kit.routing import listeners
 from policylint.checks.kit.x509 import names_in
 from policylint.documents import Pointer
-from policylint.doors import is_door, with_doors
 from policylint.doors.peculiar import SERVER, TLS_ENDS
 from policylint.implementations.generic.tls_ends import End, written
 from policylint.model import Node, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
@@ -27,8 +26,6 @@ from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
 from policylint.topology.secret_data import contents
 from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selected
-from policylint.trace.backends import BackendTls
-from policylint.trace.result import Share
 
 
 class Certified(NamedTuple):
@@ -87,6 +84,10 @@ def _at_pods(simulation: Simulation) -> Iterator[End]:
 
 def _behind_doors(simulation: Simulation) -> Iterator[End]:
     """Yield the pods that doors speak TLS to, once for each object that says for which names."""
+    from policylint.doors import is_door, with_doors
+    from policylint.trace.backends import BackendTls
+    from policylint.trace.result import Share
+
     doors = with_doors(simulation)
     tls = BackendTls(doors) if doors is not simulation else None
     told: set[tuple[ResourceKey, ResourceKey, Pointer]] = set()

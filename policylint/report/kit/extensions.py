@@ -12,22 +12,23 @@ from policylint.report.kit.identity import Names, json_place
 _HEADING = "Named by filter or annotation"
 _WITH_TARGETS = "Named by filter or annotation, or of an unknown kind"
 _UNREAD = ", not evaluated"
+_OFF = ", switched off"
 _WORDS = {"missing": "not there", "unknown": "not seen"}
 
 
 def headed(bindings: Iterable[ObjectBinding]) -> Iterator[tuple[str, list[ObjectBinding]]]:
-    """Yield bindings under their headings: those whose objects ask for something that is known, and the others."""
+    """Yield bindings under their headings: those whose objects ask for something that is known, those that are switched
+    off, and the others."""
     listed = list(bindings)
-    for is_read in (True, False):
-        found = [binding for binding in listed if _is_read(binding) == is_read]
+    for state in ("", _OFF, _UNREAD):
+        found = [binding for binding in listed if _state(binding) == state]
         if found:
             of_target = any(binding.form == "target" for binding in found)
-            yield (_WITH_TARGETS if of_target else _HEADING) + ("" if is_read else _UNREAD), found
+            yield (_WITH_TARGETS if of_target else _HEADING) + state, found
 
 
-def _is_read(binding: ObjectBinding) -> bool:
-    """Return whether an object asks requests for something, and nothing else that is not known."""
-    return bool(binding.authenticates or binding.authorizes or binding.protects) and not binding.may_ask
+def _state(binding: ObjectBinding) -> str:
+    return _OFF if binding.is_off else "" if binding.is_read else _UNREAD
 
 
 def row(binding: ObjectBinding, names: Names) -> tuple[str, str, str, str]:

@@ -12,6 +12,9 @@ from policylint.simulation import Simulation
 from policylint.topology import ListenerSetState, ListenerState, ParentState
 
 RULE = "GWP403"
+_ALLOW = "fix: allow the route in the listener's `allowedRoutes`, or attach it to another listener"
+_ALLOW_SET = "fix: allow the ListenerSet in the Gateway's `allowedListeners`, or attach the route to the Gateway"
+_REFUSED_SET = "its Gateway does not allow the ListenerSet"
 REFUSED = "NotAllowedByListeners"
 
 
@@ -38,15 +41,21 @@ def _finding(simulation: Simulation, route: Resource, parent: ParentState) -> Fi
     first = next((candidate for candidate in refusing if not candidate.unknown), refusing[0])
     severity, confidence = grade(any(candidate.unknown for candidate in refusing))
     several = f" (and {count(len(refusing) - 1, 'more listener')})" if len(refusing) > 1 else ""
+    why, decides, fix = "its allowedRoutes does not allow it", "this listener's `allowedRoutes` decides", _ALLOW
+    if any(
+        each.listener_set.key == first.holder.key and each.allowed is False
+        for each in simulation.topology.listener_sets
+    ):
+        why, decides, fix = _REFUSED_SET, "no listener of it is served", _ALLOW_SET
     finding = Finding(
         RULE,
         severity,
         f"{route.key} may not attach to {first.node}{several}",
         at(route, parent.pointer, "sectionName", "name"),
         resources=(route.key, parent.wanted),
-        label=first.unknown or first.message or "its allowedRoutes does not allow it",
-        related=(Related("this listener's `allowedRoutes` decides", first.holder.location(*first.pointer)),),
-        help=("fix: allow the route in the listener's `allowedRoutes`, or attach it to another listener",),
+        label=why if fix is _ALLOW_SET else first.unknown or first.message or why,
+        related=(Related(decides, first.holder.location(*first.pointer)),),
+        help=(fix,),
         confidence=confidence,
         field=path(parent.pointer),
     )

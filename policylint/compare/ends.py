@@ -196,7 +196,8 @@ class _Ends:
         of_service, now = (self._addresses(world) for world in (self._before, self._after))
         for (service, _), resource in self._slices(self._after).items():
             former, present = of_service.get(service, set()), now.get(service, set())
-            new, gone = sorted(_addresses(resource) - former), sorted(former - present)
+            new = sorted(_addresses(resource) - former)
+            gone = [*sorted(former - present), *(self._pods_left(service) if new else ())]
             also, left = ("", f", no longer {listing(gone, most=3)}") if gone else ("also ", "")
             if new and self._before.get(service) is not None and self._is_used(service):
                 yield self._finding(
@@ -207,6 +208,13 @@ class _Ends:
                     f"{self._users(service)} sent there",
                     [service],
                 )
+
+    def _pods_left(self, service: ResourceKey) -> list[str]:
+        """Return the workloads that a Service selected and that it does not select now."""
+        was, now = self._before.get(self._sides.pairing.was(service)), self._after.get(service)
+        kept = {each.key for each in workloads_selected(self._after, now)} if now is not None else set()
+        found = {self._sides.pairing.key(each.key) for each in workloads_selected(self._before, was)} if was else set()
+        return sorted(str(key) for key in found - kept)
 
     def other_networks(self) -> Iterator[Finding]:
         """Yield the Gateways and Services that asked for addresses of private networks alone, and ask for others."""

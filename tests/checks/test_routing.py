@@ -806,3 +806,15 @@ def test_a_tie_for_what_a_listener_leaves_is_settled_as_the_proxy_ranks(rules: t
     told = [finding.message for finding in run(simulation, select={"GWP408"})]
     assert [f"shop/{loser}" in message.split(" against ")[0] for message in told] == [True]
     assert disagreements(simulation) == []
+
+
+def test_a_route_at_a_listener_set_that_its_gateway_does_not_take(tmp_path: Path) -> None:
+    """GWP403: the set is to be allowed, whatever its listeners' `allowedRoutes` say."""
+    parents = "[{group: gateway.networking.k8s.io, kind: ListenerSet, name: more}]"
+    of_set = worlds.listener_set("more", "shop", "[{name: http, port: 81, protocol: HTTP}]")
+    led = worlds.route(parents=parents, more="rules: [{backendRefs: [{name: checkout, port: 80}]}]")
+    found = [each for each in lint(tmp_path, worlds.gateway(), of_set, led) if each.rule == "GWP403"]
+    assert len(found) == 2
+    (of_route,) = [each for each in found if each.message.startswith("HTTPRoute")]
+    assert of_route.label == "its Gateway does not allow the ListenerSet"
+    assert "`allowedListeners`" in of_route.help[0]

@@ -131,6 +131,9 @@ def changed(one: str, other: str) -> tuple[str, ...]:
         ((*WORLD, service("selector: {app: shop}, externalIPs: [192.0.2.1]", "second")),
          "error: Deployment shop/shop can be reached without a login through ExternalIP shop/second"),
         ((*WORLD, SLICE), "warning: Service shop/shop now also leads to 10.0.0.9 (by EndpointSlice shop/shop-x)"),
+        ((*changed(SERVICE, service("sessionAffinity: None")), SLICE),
+         ("warning: Service shop/shop now leads to 10.0.0.9, no longer Deployment shop/shop "
+          "(by EndpointSlice shop/shop-x)")),
         (changed(WORLD[-1], secret(MORE)),
          "warning: SecurityPolicy shop/users relies on the content of Secret shop/users, which changes"),
         (changed(WORLD[-1], secret(MORE, "sops: {mac: x}\n")),
@@ -139,7 +142,7 @@ def changed(one: str, other: str) -> tuple[str, ...]:
          f"warning: Gateway infra/edge is now served by gateway.envoyproxy.io/other instead of {CONTROLLER}"),
     ],
     ids=["other pods", "pods that nothing guards", "network of the node", "port of the node", "a node port",
-         "a second Service", "addresses", "contents", "encrypted contents", "controller"],
+         "a second Service", "addresses", "addresses alone", "contents", "encrypted contents", "controller"],
 )  # fmt: skip
 def test_what_is_said(after: tuple[str, ...], message: str | None, tmp_path: Path) -> None:
     assert told(tmp_path, WORLD, after) == ([] if message is None else [message])

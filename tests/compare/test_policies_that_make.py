@@ -38,6 +38,11 @@ PASSES, UNMADE = "what it rejected passes", "what it changed or made is as other
         (policy("verifyImages: []"), "warning", PASSES),
         (policy(kind="MutatingPolicy", version="policies.kyverno.io/v1"), "note", UNMADE),
         (policy(kind="ValidatingPolicy", version="policies.kyverno.io/v1"), "warning", PASSES),
+        (policy(kind="MutatingAdmissionPolicy", version="admissionregistration.k8s.io/v1"), "note", UNMADE),
+        (policy(kind="Assign", version="mutations.gatekeeper.sh/v1"), "note", UNMADE),
+        (policy(kind="ModifySet", version="mutations.gatekeeper.sh/v1"), "note", UNMADE),
+        (policy(kind="ClusterCleanupPolicy", version="kyverno.io/v2"), "note", UNMADE),
+        (policy(kind="ValidatingAdmissionPolicy", version="admissionregistration.k8s.io/v1"), "warning", PASSES),
     ],
 )
 def test_what_is_said_of_a_policy_that_goes(tmp_path: Path, gone: str, severity: str, says: str) -> None:

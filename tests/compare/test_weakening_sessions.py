@@ -114,7 +114,7 @@ VERIFYING = ", protocol: tls, validation: {caSecret: ca, subjectName: a.io}"
                 (
                     "DestinationRule shop/web",
                     "spec.trafficPolicy.tls.mode of DestinationRule shop/web goes from SIMPLE to DISABLE",
-                    "clients prove less to it",
+                    "clients prove less to it, or send plain text",
                 ),
             ],
         ),

@@ -210,6 +210,7 @@ def removed_protections(
             from policylint.compare.protection.settings import weakened
             from policylint.compare.protection.unjudged import unjudged
             from policylint.compare.requests.findings import findings_of_requests
+            from policylint.doors.peculiar import ENTRIES, IN_ORDER
 
             weaker: list[Weakened] = []
             called: Sequence[Called] = ()
@@ -231,7 +232,9 @@ def removed_protections(
                         known = {key for finding in findings for key in finding.resources}
                         findings += assumed_weaker(pair, texts, worlds, known, first=pair is sides[0])
                 with guarded("GWP304", pair.after):
-                    findings += unjudged(pair, {key for finding in findings for key in finding.resources})
+                    shown = environment.requests.shown if environment.requests is not None else frozenset()
+                    told_already = {key for finding in findings for key in finding.resources}
+                    findings += unjudged(pair, told_already | {key for key in shown if key[:2] in (*ENTRIES, IN_ORDER)})
         if "GWP325" in rules:
             from policylint.compare.beside import decided_beside
             from policylint.compare.bypassed import logins_bypassed

@@ -71,7 +71,7 @@ def untold_subjects(
     sides: Sides, contexts: Iterable[ContextChange], requests: RequestChanges | None
 ) -> list[SubjectChange]:
     """Return a row for each object that says something else than before and of which no answer tells, sorted."""
-    shown = set(_shown(requests))
+    shown = set() if requests is None else set(requests.shown)
     for context in contexts:
         shown |= {each.key for side in (context.before, context.after) if side is not None for each in side.stack}
     environment = sides.after.world.name
@@ -94,14 +94,6 @@ def _untold(sides: Sides, shown: Container[ResourceKey]) -> Iterator[tuple[Resou
     for each, does in for_unseen_pods(sides):
         if each.key not in shown:
             yield each, does
-
-
-def _shown(requests: RequestChanges | None) -> Iterator[ResourceKey]:
-    """Yield the objects by which, or on whose ways, requests are answered otherwise."""
-    for change in () if requests is None else requests.changes:
-        yield from (who.policy for who in change.by)
-        yield from change.routes
-        yield from (node.key for node in (*change.rules, *change.listeners))
 
 
 def _come_or_gone(sides: Sides) -> Iterator[tuple[Resource, str]]:

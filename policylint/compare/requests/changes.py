@@ -187,6 +187,16 @@ class RequestChanges(NamedTuple):
         return key in self.compared and not (self.unknown or self.bounded)
 
     @property
+    def shown(self) -> frozenset[ResourceKey]:
+        """The objects by which, or on whose ways, requests are answered otherwise."""
+        found: set[ResourceKey] = set()
+        for change in self.changes:
+            found.update(who.policy for who in change.by)
+            found.update(change.routes)
+            found.update(node.key for node in (*change.rules, *change.listeners))
+        return frozenset(found)
+
+    @property
     def opens(self) -> tuple[RequestChange, ...]:
         return tuple(change for change in self.changes if change.change == "opened")
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from policylint.checks.kit.network import doubt
-from policylint.doors import PUBLISHED, with_doors
+from policylint.doors import PUBLISHED, comes_by_others, with_doors
 from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
@@ -24,6 +24,7 @@ from policylint.topology import BackendState, RouteState
 from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP604"
+_ACCEPTED = "the routes are accepted and their references resolve"
 _OF_GATEWAY = ("/gateway-name", "/owning-gateway-name", "/owning-gateway-namespace")
 """How the labels end by which the proxies of one Gateway are told from others."""
 
@@ -160,7 +161,7 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
 def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
     """Return the way from the proxies of a Gateway to a backend; what is published by itself has none of them."""
     if gateway.kind in PUBLISHED:
-        return hops.from_outside(wanted, port, over)
+        return hops.from_outside(wanted, port, over, by_others=comes_by_others(hops.network.world, gateway))
     return hops.from_gateway(gateway, None, wanted, port, over)
 
 
@@ -204,6 +205,10 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         rule.doubt for entry in network.entries(subject, _direction(side)) for rule, _ in entry.rules if rule.doubt
     ]
     severity, confidence, ground = doubt(simulation, key.namespace or first.backend.wanted.namespace)
+    everybody = network.universe.everything, network.universe.ports.all
+    is_published = first.gateway.kind in PUBLISHED
+    if is_published and network.check(subject, "ingress", *everybody) != "denied":
+        doubts.append("perhaps nobody else is meant to come")
     grounds = [*dict.fromkeys(doubts), *filter(None, [ground])]
     if doubts and confidence == "certain":
         severity, confidence = "warning", "assumed"
@@ -229,7 +234,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         confidence=confidence,
         ground="; ".join(grounds),
         help=(
-            "note: the routes are accepted and their references resolve: no status shows it",
+            f"note: {'there are endpoints' if is_published else _ACCEPTED}: no status shows it",
             *_proposal(simulation, first, key, side),
         ),
         field=side,

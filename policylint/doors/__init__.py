@@ -14,7 +14,7 @@ from typing import Any
 from policylint.doors.peculiar import ENTRIES
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.generic.gateway_pods import selected as proxies
-from policylint.model import Resource, ResourceKey, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec
@@ -36,6 +36,7 @@ DOORS = frozenset(
 )
 """Kinds of what requests come in at beside Gateways."""
 PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints", "HTTPProxies", "VirtualServers", "Streams"}
+_BY_NODES = frozenset({"NodePort", "ExternalIP"})
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
 
@@ -73,6 +74,14 @@ def published_as(service: Resource) -> list[str]:
         *([kind] if kind in ("LoadBalancer", "NodePort") else ()),
         *(["ExternalIP"] if texts(service.spec.get("externalIPs")) else ()),
     ]
+
+
+def comes_by_others(world: World, door: ResourceKey) -> bool:
+    """Return whether requests may come to what is published with another address than their client's: that of a node,
+    unless the Service keeps the client's, or of a pod that is the load balancer (k3s), or connects to its own node."""
+    service = world.get(ResourceKey("", "Service", door.namespace, door.name))
+    kept = service is not None and service.spec.get("externalTrafficPolicy") == "Local"
+    return not kept or door.kind not in _BY_NODES
 
 
 def is_on_node(workload: Resource) -> bool:
@@ -143,6 +152,7 @@ __all__ = [
     "DOORS",
     "DOOR_GUARDS",
     "PUBLISHED",
+    "comes_by_others",
     "is_door",
     "is_inside",
     "is_on_node",

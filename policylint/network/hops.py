@@ -164,13 +164,21 @@ class Hops:
         """Return the way from clients to the proxies of a Gateway, on the port of a listener."""
         return _likeliest([joined(self._from_clients(plane, listener, over)) for plane in self.planes.get(gateway, ())])
 
-    def from_outside(self, backend: ResourceKey, port: int | None, over: str = TCP) -> Way:
-        """Return the way of clients outside straight to the pods behind a Service, or to those of a workload."""
+    def from_outside(
+        self, backend: ResourceKey, port: int | None, over: str = TCP, *, address: str = "", by_others: bool = True
+    ) -> Way:
+        """Return the way of clients outside straight to the pods behind a Service, or to those of a workload.
+
+        Args:
+            address: of the client, as the pods see it; "" for any.
+            by_others: whether they may come by way of others: a load balancer may be pods (k3s), and nodes may show
+                addresses of their own, unless the Service keeps those of clients.
+        """
         ends = self.network.universe.endpoints
         pods = list(self._pods(backend, port, over))
         if not pods and backend[:2] != SERVICE:
             pods = [(number, over, [port] if port else []) for number, end in enumerate(ends) if end.key == backend]
-        hops = [self._from_anywhere(target, protocol, ports) for target, protocol, ports in pods]
+        hops = [self._from_anywhere(target, protocol, ports, address, by_others) for target, protocol, ports in pods]
         verdicts = {hop.verdict for hop in hops}
         if not verdicts or "unknown" in verdicts:
             return Way("unknown", tuple(hops))
@@ -189,13 +197,13 @@ class Hops:
             hops.append(Hop(None, end, shown, "unknown" if bears else "allowed", because=because))
         return Way("unknown" if any(hop.because for hop in hops) or not hops else "allowed", tuple(hops))
 
-    def _from_anywhere(self, target: int, protocol: str, ports: Sequence[int]) -> Hop:
+    def _from_anywhere(self, target: int, protocol: str, ports: Sequence[int], address: str, by_others: bool) -> Hop:
         """Return the hop from clients outside to pods; they may show the address of a node or a load balancer."""
         end = self.network.universe.endpoints[target]
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
         if not end.is_pod or protocol not in PROTOCOLS or not self.network.entries(target, "ingress"):
             return Hop(None, end, shown, "allowed")
-        verdict, because, steps = self._entered(target, self._ports(protocol, ports))
+        verdict, because, steps = self._entered(target, self._ports(protocol, ports), address, by_others)
         return Hop(None, end, shown, verdict, (), steps, because)
 
     def _ports(self, protocol: str, numbers: Iterable[int]) -> int:
@@ -203,17 +211,24 @@ class Hops:
         ports = self.network.universe.ports
         return reduce(or_, [ports.at(protocol, number) for number in numbers] or [ports.of(PortSpec(protocol))])
 
-    def _entered(self, number: int, ports: int) -> tuple[str, str, tuple[TierStep, ...]]:
+    def _entered(
+        self, number: int, ports: int, address: str = "", by_others: bool = True
+    ) -> tuple[str, str, tuple[TierStep, ...]]:
         """Return whether clients outside get to an end, why that is not known, and by which steps."""
         universe = self.network.universe
-        end, clients = universe.endpoints[number], universe.addresses.all
+        end, clients = universe.endpoints[number], universe.addresses.at(address) or universe.addresses.all
         verdict = self.network.check(number, "ingress", clients, ports)
         steps = self.network.steps(number, "ingress", clients, ports)
+        if not end.is_pod or verdict != "denied":
+            return verdict, _uncertain(steps, SHOWN) if verdict == "unknown" else "", steps
         # Load balancers may hide the client's address behind a node's; Cilium's Gateways run on the node itself.
-        hidden = end.is_pod and verdict == "denied"
-        if hidden and self.network.check(number, "ingress", universe.everything, ports) != "denied":
-            verdict = "unknown"
-        return verdict, _uncertain(steps, SHOWN) if verdict == "unknown" else "", steps
+        others = universe.everything if by_others else 0
+        if self.network.check(number, "ingress", others, ports) == "denied":
+            return verdict, "", steps
+        if self.network.check(number, "ingress", others & ~universe.in_pods, ports) != "denied":
+            return "unknown", _uncertain(steps, SHOWN), steps
+        by = next((step.policy.key for step in steps if step.policy is not None), "")
+        return "unknown", _uncertain(steps, f"{by} lets in pods alone; {SHOWN}" if by else SHOWN), steps
 
     def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None, over: str = TCP) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.

@@ -23,6 +23,7 @@ class Universe:
     Attributes:
         endpoints: those with a number; NODES and API_SERVER are the last two.
         pods: the set of endpoints that selectors of pods can select.
+        in_pods: those of them that have addresses of their own.
         shown: the set of what reports list: endpoints and address ranges.
         everything: all of them.
         facts: what is known of the network beside policies.
@@ -86,6 +87,7 @@ class Universe:
         self._namespaces = sorted(members)
         self._members = {namespace: bits_of(numbers) for namespace, numbers in members.items()}
         self.pods = union(self._members.values())
+        self.in_pods = self.pods & ~self._host
         self._by_namespace = Labels(
             namespace_labels(world, namespace, known=namespace in inhabited) for namespace in self._namespaces
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from policylint.digits import whole_number
-from policylint.doors import PUBLISHED
+from policylint.doors import PUBLISHED, comes_by_others
 from policylint.model import Resource
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
@@ -314,6 +314,8 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
     hops = simulation.hops
     request, over = trace.request, _over(trace.request)
     if request.client or trace.gateway is None:
+        if request.address:
+            return hops.from_outside(share.key, share.port, over, address=request.address)
         sources = _clients(simulation, request.client)
         if not sources and request.pod:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
@@ -329,7 +331,9 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
             return _united([joined(_to_pod(hops, source, share, over)) for source in sources])
         return _united([joined(hops.to_backend(source, share.key, share.port, over)) for source in sources])
     if trace.gateway.kind in PUBLISHED:
-        return hops.from_outside(share.key, share.port, over)
+        return hops.from_outside(
+            share.key, share.port, over, by_others=comes_by_others(simulation.world, trace.gateway)
+        )
     listener = None if trace.listener is None else trace.listener.port
     return hops.from_gateway(trace.gateway, listener, share.key, share.port, over)
 

@@ -117,6 +117,48 @@ def test_what_is_published_by_itself_has_no_proxies(published: str, closing: str
     assert disagreements(simulation) == []
 
 
+KEPT = ", externalTrafficPolicy: Local"
+NODES_ALONE = policy("ingress: [{fromEntities: [remote-node]}]")
+
+
+@pytest.mark.parametrize(
+    ("published", "closing", "severity"),
+    [
+        ("type: NodePort" + KEPT, standard("{podSelector: {}}"), "warning"),
+        ("externalIPs: [192.0.2.1]" + KEPT, standard("{namespaceSelector: {}}"), "warning"),
+        ("type: NodePort" + KEPT, NODES_ALONE, "warning"),
+        ("type: NodePort" + KEPT, CLOSED, "error"),
+        ("type: LoadBalancer" + KEPT, CLOSED, "error"),
+        ("type: LoadBalancer" + KEPT, standard("{podSelector: {}}"), ""),
+        ("type: NodePort" + KEPT, standard("{ipBlock: {cidr: 192.0.2.0/24}}"), ""),
+        ("type: NodePort", standard("{podSelector: {}}"), ""),
+    ],
+)
+def test_a_service_alone_that_clients_do_not_get_to(published: str, closing: str, severity: str) -> None:
+    """Without a Gateway or a route. Whom load balancers come from is not known, be they pods."""
+    simulation = simulated(PODS, SERVICE.replace("spec: {", f"spec: {{{published}, "), closing)
+    found = list(run(simulation, select={"GWP604"}))
+    assert [finding.severity for finding in found] == ([severity] if severity else [])
+    assert disagreements(simulation) == []
+
+
+@pytest.mark.parametrize(
+    ("peer", "verdict", "because"),
+    [
+        ("{podSelector: {}}", "unknown", "NetworkPolicy shop/own lets in pods alone; whether clients"),
+        ("{ipBlock: {cidr: 192.0.2.0/24}}", "unknown", "whether clients"),  # a node may have such an address
+        ("{ipBlock: {cidr: 198.51.100.0/24}}", "allowed", ""),
+    ],
+)
+def test_an_address_at_a_service(peer: str, verdict: str, because: str) -> None:
+    request = Request(host="web", port=80, service="Service/shop/web", address="198.51.100.7")
+    way = Tracer(simulated(PODS, SERVICE, standard(peer))).trace(request).network
+    assert way is not None
+    [hop] = way.hops
+    assert (way.verdict, hop.because[: len(because)]) == (verdict, because)
+    assert bool(because) is bool(hop.because)
+
+
 @pytest.mark.parametrize(
     ("named", "end"),
     [

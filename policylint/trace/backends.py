@@ -6,7 +6,7 @@ Source: docs/design/request-precedence.md §6 and §9.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from policylint.doors import is_door
@@ -62,18 +62,23 @@ class BackendTls:
                 for node in (node for target in state.targets for node in target.nodes):
                     self._by_node[node].append(state)
 
-    def connected(self, trace: Trace, caller: Resource | None) -> Trace:
+    def connected(self, trace: Trace, callers: Sequence[Resource]) -> Trace:
         """Return a trace with how its backends are connected to.
 
         Args:
-            caller: the workload that sends it; None for requests at Gateways, and where that is not known.
+            callers: the workloads that it may be sent by; none for requests at Gateways, and where that is not known.
         """
         working = [each for each in trace.outcome.shares if each.share and not each.problem]
         if not working:
             return trace
-        by_backend = {(each.key, each.port): self._session(trace, each, caller) for each in working}
+        by_backend = {(each.key, each.port): self._agreed(trace, each, callers) for each in working}
         secured = any(each is not None and each.state != "plain" for each in by_backend.values())
         return trace._replace(sessions=by_backend, backend_tls=secured)
+
+    def _agreed(self, trace: Trace, share: Share, callers: Sequence[Resource]) -> BackendSession | None:
+        """Return how a backend is connected to, whichever of some workloads does it; None where they differ."""
+        first, *others = [self._session(trace, share, caller) for caller in callers or (None,)]
+        return first if all(each == first for each in others) else None
 
     def _session(self, trace: Trace, share: Share, caller: Resource | None) -> BackendSession | None:
         if trace.listener is not None and is_passthrough(trace.listener):

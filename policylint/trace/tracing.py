@@ -151,7 +151,9 @@ class Tracer:
         return best._replace(notes=tuple(notes)) if len(notes) > len(best.notes) else best
 
     def _connected(self, trace: Trace) -> Trace:
-        return self.tls.connected(trace, None if trace.gateway is not None else self.client(trace).workload)
+        client = None if trace.gateway is not None else self.client(trace)
+        own = () if client is None or client.workload is None else (client.workload,)
+        return self.tls.connected(trace, own or (() if client is None else client.callers))
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""

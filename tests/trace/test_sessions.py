@@ -343,3 +343,25 @@ def test_text_and_json_say_it(tmp_path: Path) -> None:
         *("Backend shop/own", "unverified"),
         "Backend shop/own",
     )
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ((), "verified"),
+        (("tls: {mode: DISABLE}", ""), "plain"),
+        (("tls: {mode: DISABLE}", ", workloadSelector: {matchLabels: {app: a}}"), None),  # they differ
+    ],
+)
+def test_a_client_by_its_account_is_all_of_its_workloads(rules: tuple[str, ...], expected: str | None) -> None:
+    labelled = manifest("v1", "Namespace", "shop", more="  labels: {istio-injection: enabled}")
+
+    def pods(name: str) -> str:
+        template = f"template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: [{{name: c}}]}}}}"
+        spec = f"spec: {{selector: {{matchLabels: {{app: {name}}}}}, {template}}}"
+        return manifest("apps/v1", "Deployment", name, "shop", spec)
+
+    world = [labelled, pods("a"), pods("b"), pods("web"), service(), *([rule(*rules)] if rules else [])]
+    asked = from_url("GET", "http://web.shop/", service="shop/web", client="ServiceAccount/shop/default")
+    (session,) = Tracer(simulated(*world)).trace(asked).sessions.values()
+    assert (None if session is None else session.state) == expected

@@ -208,7 +208,7 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
     everybody = network.universe.everything, network.universe.ports.all
     is_published = first.gateway.kind in PUBLISHED
     if is_published and network.check(subject, "ingress", *everybody) != "denied":
-        doubts.append("perhaps nobody else is meant to come")
+        doubts.append("perhaps no others are meant to come")
     grounds = [*dict.fromkeys(doubts), *filter(None, [ground])]
     if doubts and confidence == "certain":
         severity, confidence = "warning", "assumed"

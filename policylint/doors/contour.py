@@ -33,6 +33,8 @@ from policylint.topology import BackendState
 from policylint.topology.secret_data import contents
 
 KIND = ("projectcontour.io", "HTTPProxy")
+_LIMITS = (("local", "requests", "rateLimit"), ("global", "descriptors", "globalRateLimit"))
+"""The sorts of limits, what each must say to be one, and the setting that it is."""
 _DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
 _CLASSES = ("projectcontour.io/ingress.class", "kubernetes.io/ingress.class")
 _CONTROLLER = "projectcontour.io/contour"
@@ -412,9 +414,10 @@ class _Root:
             yield DoorRule(proxy, opening, host, f"include-{number}", body, pointer, asked)
 
     def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
-        """Yield what is asked on a route: logins where there is TLS, addresses anywhere; those of a route win."""
+        """Yield what is asked on a route: logins where there is TLS, limits and addresses anywhere; routes first."""
         if opening is _HTTPS:
             yield from self._logins(route)
+        yield from self._limits(proxy, route, pointer)
         for field, setting in (("ipAllowPolicy", "allow"), ("ipDenyPolicy", "deny")):
             own = route.get("ipAllowPolicy") or route.get("ipDenyPolicy")
             holder, stated, place = (
@@ -433,6 +436,22 @@ class _Root:
                     if found is None:
                         yield unseen(holder, "Contour")
                 yield Guard(holder, asked, {(name,): (*place, field) for name in asked})
+
+    def _limits(self, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
+        """Yield how many requests are taken: a route's own limits take the place of its host's, each of its sort.
+
+        Source: internal/dag/httpproxy_processor.go, rateLimitPerRoute; internal/envoy/v3/route.go @ 31c4bb38e.
+        """
+        own, of_host = (mapping(each.get("rateLimitPolicy")) for each in (route, self._host))
+        places = ((proxy, own, pointer), (self._proxy, of_host, ("spec", "virtualhost")))
+        is_off = mapping(own.get("global")).get("disabled") is True
+        for sort, states, setting in _LIMITS[:1] if is_off else _LIMITS:
+            for holder, stated, place in places:
+                limit = mapping(stated.get(sort))
+                if limit.get(states) and limit.get("disabled") is not True:
+                    at: Pointer = (*place, "rateLimitPolicy", sort)
+                    yield Guard(holder, {setting: dict(limit)}, {(setting,): at})
+                    break
 
     def _cors(self) -> dict[str, Any]:
         """Return who is answered preflights, before anything is asked; nothing where origins stand in expressions.

@@ -5,10 +5,14 @@ Each from a public thread, with siblings; predicted from the sources that the mo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from policylint.checks import run
-from policylint.trace import RequestError
+from policylint.doors import with_doors
+from policylint.trace import Request, RequestError, Tracer
 from tests.doors.asking import answer, ingress
 from tests.worlds import manifest, service, simulated
 
@@ -73,6 +77,45 @@ def test_what_a_virtual_host_asks_is_not_asked_of_connections(asks: str, tls: st
 @pytest.mark.parametrize("asks", NOT_ASKING)
 def test_nothing_asked_is_nothing_lost(asks: str) -> None:
     assert told("GWP526", SHOP, proxy(asks)) == []
+
+
+def _said(limit: Mapping[str, Any]) -> object:
+    """Return the requests of a limit, or by what its first entry tells clients apart."""
+    return limit["requests"] if "requests" in limit else next(iter(limit["descriptors"][0]["entries"][0]))
+
+
+ALL = "global: {descriptors: [{entries: [{remoteAddress: {}}]}]}"
+OWN = "global: {descriptors: [{entries: [{genericKey: {value: own}}]}]}"
+
+
+@pytest.mark.parametrize("included", [False, True])
+@pytest.mark.parametrize(
+    ("of_host", "of_route", "limits"),
+    [
+        (f"local: {{requests: 5, unit: second}}, {ALL}", "", {"rateLimit": 5, "globalRateLimit": "remoteAddress"}),
+        (f"local: {{requests: 5, unit: second}}, {ALL}", "global: {disabled: true}", {"rateLimit": 5}),
+        (ALL, "local: {requests: 9, unit: second}", {"rateLimit": 9, "globalRateLimit": "remoteAddress"}),
+        ("local: {requests: 5, unit: second}", "local: {requests: 9, unit: second}", {"rateLimit": 9}),
+        (ALL, OWN, {"globalRateLimit": "genericKey"}),
+        (ALL, f"{OWN[:-1]}, disabled: true}}", {}),
+        ("global: {disabled: true}", "", {}),
+        ("", OWN, {"globalRateLimit": "genericKey"}),
+    ],
+)
+def test_the_limits_of_a_proxy(of_host: str, of_route: str, limits: dict[str, object], included: bool) -> None:
+    """projectcontour/contour#5685: each sort by itself, and a route's own takes the place of its host's."""
+    route = f"routes: [{{services: [{{name: web, port: 80}}], rateLimitPolicy: {{{of_route}}}}}]"
+    host = f"virtualhost: {{fqdn: shop.example.com, rateLimitPolicy: {{{of_host}}}}}"
+    root, child = ("includes: [{name: child}]", route) if included else (route, "routes: []")
+    simulation = simulated(
+        SHOP,
+        manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{host}, {root}}}"),
+        manifest("projectcontour.io/v1", "HTTPProxy", "child", "shop", f"spec: {{{child}}}"),
+    )
+    trace = Tracer(with_doors(simulation)).trace(Request(host="shop.example.com", port=80))
+    met = {name: _said(limit) for policy in trace.policies for name, limit in policy.spec.items()}
+    assert met == limits
+    assert trace.outcome.backends
 
 
 def controller(*arguments: str) -> str:

@@ -23,7 +23,7 @@ from policylint.implementations.generic.one_table import OF_REQUESTS, at_further
 from policylint.model import Finding, Related, Resource, ResourceKey, holds_variable, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Misleading
 from policylint.model.words import count, listing
-from policylint.policy.results import FaultyPart, PolicyState
+from policylint.policy.results import FaultyPart
 from policylint.simulation import Simulation
 from policylint.simulation.ranking import stops
 from policylint.simulation.serving import served
@@ -54,13 +54,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield from _not_of_the_host(simulation)
     if simulation.world.of_kind(*BY_PRIORITY):
         yield from _in_no_order(simulation)
+    for behaviour in present(simulation):
+        for policy, part in behaviour.idle_rules(simulation.world):
+            yield _unused(policy, part._replace(pointer=("spec", *part.pointer)))
     yield from map(partial(_stopping, simulation), stops(simulation))
     states = [state for state in simulation.policies.values() if state.groups and not state.invalid_code]
     names = {state.kind.implementation for state in states}
     behaviours = {name: implementation(name, simulation.catalog.settings(name)) for name in names}
     for state in states:
         parts = behaviours[state.kind.implementation].without_use(state, simulation.topology)
-        yield from (_unused(state, part) for part in parts)
+        yield from (_unused(state.policy, part) for part in parts)
 
 
 def _everywhere(simulation: Simulation) -> Iterator[Finding]:
@@ -357,14 +360,14 @@ def _becoming(simulation: Simulation, listener: ListenerState) -> str:
     return "" if behaviour is None else behaviour.underscored(listener.node, simulation.groups, simulation.world)
 
 
-def _unused(state: PolicyState, part: FaultyPart) -> Finding:
+def _unused(policy: Resource, part: FaultyPart) -> Finding:
     """Return the finding on a setting that nothing takes which its policy is for."""
     return Finding(
         RULE,
         "warning",
-        f"{path(part.pointer)} of {state.key} {part.outcome}",
-        state.policy.location(*part.pointer, key=True),
-        resources=(state.key,),
+        f"{path(part.pointer)} of {policy.key} {part.outcome}",
+        policy.location(*part.pointer, key=True),
+        resources=(policy.key,),
         label=part.message,
         help=(f"fix: {part.fix}",) if part.fix else (),
         field=path(part.pointer),

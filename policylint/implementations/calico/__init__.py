@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from policylint.implementations.generic import Implementation
 
 if TYPE_CHECKING:
-    from policylint.model import World
+    from policylint.model import Resource, World
     from policylint.network.rules import PolicySpec
+    from policylint.policy.results import FaultyPart
 
 
 class Calico(Implementation):
@@ -22,3 +23,9 @@ class Calico(Implementation):
         from policylint.implementations.calico.policies import policies
 
         return policies(world)
+
+    def idle_rules(self, world: World) -> Iterable[tuple[Resource, FaultyPart]]:
+        """Return what is said of hosts to no effect."""
+        from policylint.implementations.calico.hosts import idle_rules
+
+        return idle_rules(world)

@@ -143,13 +143,28 @@ class LabelledWorld:
                         nets = (text if "/" in text else network_of(text) for text in texts(found.spec.get("nets")))
                         yield Networks(tuple(net for net in nets if cidr(net)), answer is True)
 
-    def hosts(self, expression: Expression | None) -> bool:
-        """Return whether an expression may select an endpoint of a host."""
+    def hosts(self, expression: Expression | None, *, addressed: bool = False) -> bool:
+        """Return whether an expression may select an endpoint of a host.
+
+        Args:
+            addressed: one whose addresses are known, as rules that let it in or out ask for (`expectedIPs`).
+        """
         return any(
             expression is None or selects(expression, self._of(host, "")) is not False
-            for group in GROUPS
-            for host in self.world.of_kind(group, "HostEndpoint")
+            for host in self.of_hosts()
+            if not addressed or host.spec.get("expectedIPs")
         )
+
+    def surely_hosts(self, expression: Expression | None) -> bool:
+        """Return whether an expression selects an endpoint of a host for certain."""
+        if expression is None:
+            return False
+        return any(selects(expression, self._of(host, "")) is True for host in self.of_hosts())
+
+    def of_hosts(self) -> Iterator[Resource]:
+        """Yield the endpoints of hosts that are declared."""
+        for group in GROUPS:
+            yield from self.world.of_kind(group, "HostEndpoint")
 
     def _of(self, resource: Resource, namespace: str) -> Callable[[str], Value | bool]:
         """Return what labels something without pods has: its own, and those of its namespace."""

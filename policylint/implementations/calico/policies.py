@@ -320,7 +320,7 @@ class _Policy:
         for found in self.around.networks(side.expression, side.home):
             for block in blocks(found.blocks, nets):
                 yield (block,) if found.certain else (block, UNSURE)
-        if side.home is None and self.around.hosts(expression):
+        if side.home is None and self.around.hosts(expression, addressed=True):
             yield (Entity("perhaps what is no pod"),)
 
     def _named(self, named: Mapping[str, Any]) -> tuple[ResourceKey, Resource | None]:

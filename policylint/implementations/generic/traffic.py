@@ -9,6 +9,7 @@ from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.model import Location, Node, Resource, ResourceKey, World
 from policylint.policy.results import (
+    FaultyPart,
     Group,
 )
 from policylint.topology import BackendState, GatewayState, RouteState, Topology
@@ -391,6 +392,10 @@ class Traffic(Behaviour):
 
     def network_policies(self, world: World) -> Iterable[PolicySpec]:  # noqa: ARG002
         """Return the network policies that are read by rules of its own, in one form with those of everybody."""
+        return ()
+
+    def idle_rules(self, world: World) -> Iterable[tuple[Resource, FaultyPart]]:  # noqa: ARG002
+        """Return the parts of network policies, below `spec`, that say something to no effect, and why."""
         return ()
 
     def tunnel(self, source: Endpoint, target: Endpoint, world: World) -> Tunnel | None:  # noqa: ARG002

@@ -117,6 +117,18 @@ class ClusterFleet:
         return Chosen(self.all & ~out & ~perhaps, self.all & ~out)
 
 
+def left_while(placement: Resource) -> list[str]:
+    """Return while what a Placement takes itself from clusters that it selects otherwise: `unavailable`, `unreachable`.
+
+    Source: OCM pkg/registration/hub/taint/controller.go: the taints come and go with the condition Available.
+    """
+    tolerations = map(mapping, sequence(placement.spec.get("tolerations")))
+    lasting = [each for each in tolerations if each.get("tolerationSeconds") is None]
+    taints = ({"key": key, "effect": "NoSelect"} for key in sorted(_PASSING))
+    left = (taint["key"] for taint in taints if not any(_tolerates(each, taint) for each in lasting))
+    return [key.rpartition("/")[2] for key in left]
+
+
 def decisions(resource: Resource) -> list[str] | None:
     """Return the clusters that the status of a PlacementDecision or PlacementRule names, None without such a status."""
     status = resource.body.get("status")

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from policylint.clusters.bindings import exclusions, is_replica, members, resolve
 from policylint.clusters.conflicts import conflicts
-from policylint.clusters.kinds import BINDING, CLUSTER, PLACES, POLICY, POLICY_SET, has_policies
+from policylint.clusters.fleet import left_while
+from policylint.clusters.kinds import BINDING, CLUSTER, PLACEMENT, PLACES, POLICY, POLICY_SET, has_policies
+from policylint.clusters.placements import misconfigured
 from policylint.clusters.state import NOWHERE, Hub, PolicyPlacement
 from policylint.clusters.templates import (
     ENFORCE,
@@ -19,7 +21,7 @@ from policylint.clusters.templates import (
 from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
 from policylint.model import Resource, ResourceKey, text
-from policylint.model.words import leading
+from policylint.model.words import leading, series
 
 _MOST = 12
 _BAD = (NOWHERE - {""}) | {"not-bound", "refused"}
@@ -42,6 +44,7 @@ def facts(subject: Subject) -> Iterator[Fact]:
         yield Fact("asks for", selection.words)
         if selection.reason:
             yield Fact("because", selection.detail or selection.reason, selection.empty)
+        yield from _left_while(hub, key)
         users = [binding.key for binding in hub.bindings if binding.placement and binding.placement.key == key]
         yield Fact("used by", leading(users, _MOST) or "no binding")
     elif kind == BINDING:
@@ -76,6 +79,7 @@ def _of_policy(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
         yield Fact("asks for", words)
     for other in hub.policies[key][0].via:
         yield Fact("by way of", str(other))
+        yield from _left_while(hub, other)
     yield from _exclusions(hub, key)
     yield from _actions(hub, policy)
     yield from _dependencies(hub, policy)
@@ -101,6 +105,15 @@ def _of_set(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
     yield Fact("policies", leading((key.name for key in listed), _MOST) or "none")
     for exclusion in exclusions(policy_set):
         yield Fact("excludes", f"{exclusion.policy.name} from {leading(exclusion.clusters, _MOST) or 'no cluster'}")
+
+
+def _left_while(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
+    """Yield while what a Placement has no toleration for: its policies are taken away, and come back."""
+    placement = hub.world.get(key) if key[:2] == PLACEMENT else None
+    conditions = left_while(placement) if placement is not None and not misconfigured(placement) else []
+    if conditions:
+        words = series(conditions, word="or")
+        yield Fact("leaves", f"a cluster while it is {words}, which {key.name} does not tolerate")
 
 
 def _exclusions(hub: Hub, key: ResourceKey) -> Iterator[Fact]:

@@ -22,6 +22,7 @@ from tests.clusters.hubs import (
     set_binding,
 )
 
+OCM = "cluster.open-cluster-management.io"
 HUB = [
     *[cluster("eu", env="prod"), cluster("us", env="prod"), cluster("dev", env="dev"), set_binding()],
     *[placement(), placement("prod", predicates=labelled(env="prod"))],
@@ -65,6 +66,29 @@ def facts(folder: Path, about: str, *manifests: dict[str, Any]) -> list[str]:
 def test_facts(about: str, said: list[str], tmp_path: Path) -> None:
     found = facts(tmp_path, about)
     assert [line for line in said if line not in found] == [], found
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "leaves"),
+    [
+        ([], "unavailable or unreachable"),
+        ([{"key": f"{OCM}/unreachable", "operator": "Exists"}], "unavailable"),
+        ([{"key": f"{OCM}/unreachable", "operator": "Exists", "tolerationSeconds": 300}], "unavailable or unreachable"),
+        ([{"operator": "Exists"}], ""),
+        ([{"key": f"{OCM}/{name}", "operator": "Exists"} for name in ("unreachable", "unavailable")], ""),
+        ([{"key": f"{OCM}/{name}", "effect": "NoSelect"} for name in ("unreachable", "unavailable")], ""),
+        (
+            [{"key": f"{OCM}/{name}", "value": "x"} for name in ("unreachable", "unavailable")],
+            "unavailable or unreachable",
+        ),
+    ],
+)
+@pytest.mark.parametrize("about", ["Policy/policies/pod", "Placement/policies/place"])
+def test_what_a_placement_leaves_for_a_while(about: str, tolerations: Any, leaves: str, tmp_path: Path) -> None:
+    """open-cluster-management-io/policy-generator-plugin#148."""
+    there = [cluster("eu"), policy(), binding(), placement(tolerations=tolerations), set_binding()]
+    said = [line for line in facts(tmp_path, about, *there) if line.startswith("leaves")]
+    assert said == ([f"leaves: a cluster while it is {leaves}, which place does not tolerate"] if leaves else [])
 
 
 def test_what_is_not_known_is_said(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@ of the API server, where Cilium sees none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
-from policylint.model import Finding, Resource, mapping, sequence, text
+from policylint.doors.published import addresses_of
+from policylint.model import Finding, Resource, mapping, sequence
 from policylint.network.cilium_installed import installed
 from policylint.network.rules import Block, Entity, RuleSpec
 from policylint.network.selecting import numbers_of
@@ -115,10 +116,5 @@ def _address(block: Block) -> str:
 def _addresses(services: Iterable[Resource]) -> Iterator[tuple[str, Resource]]:
     """Yield the addresses that lead to the pods of Services."""
     for service in services:
-        spec: Mapping[str, object] = service.spec
-        if not mapping(spec.get("selector")):
-            continue
-        stated = (spec.get("clusterIP"), *sequence(spec.get("clusterIPs")), *sequence(spec.get("externalIPs")))
-        for address in (*stated, spec.get("loadBalancerIP")):
-            if text(address) not in ("", "None"):
-                yield text(address), service
+        if mapping(service.spec.get("selector")):
+            yield from ((address, service) for address in addresses_of(service))

@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors import is_on_node, node_ports, published_as
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
-from policylint.doors.vendors import guards, ranges_of_services
+from policylint.doors.vendors import addresses_of_services, guards, ranges_of_services
 from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.topology import BackendState
 from policylint.topology.workloads import WORKLOADS
@@ -73,6 +73,17 @@ def _ranges(service: Resource) -> Guard | None:
         if networks:
             return Guard(service, {"allow": networks}, {("allow",): ("metadata", "annotations", name)})
     return None
+
+
+def addresses_of(service: Resource) -> list[str]:
+    """Return the addresses that lead to a Service: its own, and those of its load balancer."""
+    spec, status = service.spec, mapping(service.body.get("status"))
+    stated = [spec.get("clusterIP"), *sequence(spec.get("clusterIPs")), *sequence(spec.get("externalIPs"))]
+    stated.append(spec.get("loadBalancerIP"))
+    for name in addresses_of_services():
+        stated += [part.strip() for part in text(service.annotations.get(name)).split(",")]
+    stated += [mapping(each).get("ip") for each in sequence(mapping(status.get("loadBalancer")).get("ingress"))]
+    return list(dict.fromkeys(address for each in stated if (address := text(each)) not in ("", "None")))
 
 
 def _of_pods(workload: Resource) -> Iterator[Door]:

@@ -308,6 +308,12 @@ def ranges_of_services() -> tuple[str, ...]:
     return tuple(texts(_content().get("ranges")))
 
 
+@lru_cache(maxsize=1)
+def addresses_of_services() -> tuple[str, ...]:
+    """Return the annotations of a Service that say which addresses its load balancer has."""
+    return tuple(texts(_content().get("given")))
+
+
 def keeping() -> Mapping[str, Any]:
     """Return what keeps the addresses of clients at Services that are published."""
     return mapping(_content().get("keeping"))

@@ -60,6 +60,8 @@ def along(simulation: Simulation, trace: Trace) -> Trace:
     ]
     if any(share.share and not share.problem for share in left):
         return trace._replace(outcome=trace.outcome._replace(shares=tuple(left)))
+    meant = [note for share, way in zip(shares, ways, strict=True) for note in _by_service(simulation, share, way)]
+    trace = trace._replace(notes=(*trace.notes, *dict.fromkeys(meant)))
     why = next(filter(None, stopped.values()))
     reason = f"{why} on the way to {', '.join(dict.fromkeys(share.key.path for share in shares))}"
     outcome = Outcome(tuple(left), refused=True, reason=reason)
@@ -114,6 +116,28 @@ def _by_addresses(simulation: Simulation, source: Endpoint) -> Iterator[str]:
     ]
     if naming:
         yield f"{naming[0]} opens the addresses of the hosts that it names: another name passes that has one of them"
+
+
+def _by_service(simulation: Simulation, share: Share, way: Way) -> Iterator[str]:
+    """Yield which rules for addresses mean a Service whose pods they do not open: projectcalico/calico#10664."""
+    from policylint.doors.published import addresses_of
+    from policylint.network.addresses import holds
+    from policylint.network.rules import Block
+    from policylint.spaces.addresses import cidr, network_of
+
+    hop, service = way.stopped, simulation.world.get(share.key)
+    is_sent = hop is not None and hop.source is not None and hop.deciding in hop.egress
+    if hop is None or hop.source is None or not is_sent or service is None or service.key.kind != "Service":
+        return
+    entries = simulation.network.entries(simulation.hops.number(hop.source), "egress")
+    rules = [(entry.policy.key, rule) for entry in entries for rule, _ in entry.rules if rule.action == "Allow"]
+    for address in addresses_of(service):
+        alone = cidr(network_of(address))
+        for key, rule in rules if alone is not None else ():
+            for peers, _ in rule.peers:
+                block = peers[0] if len(peers) == 1 else None
+                if isinstance(block, Block) and alone is not None and holds(block.cidr, block.excepted, [alone]):
+                    yield f"{key} opens {address}, an address of {service.key}: policies see its pods in its place"
 
 
 def asks(simulation: Simulation) -> bool:

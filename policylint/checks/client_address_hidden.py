@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present
 from policylint.documents import Pointer
+from policylint.doors import node_ports, published_as, with_doors
 from policylint.doors.annotations import served
 from policylint.doors.hiding import FIELD, Hiding, hiding_services, of_controller, speaks_of_proxies
 from policylint.doors.hiding_entries import of_gateway
 from policylint.doors.vendors import vendors
 from policylint.implementations import Implementation, implementation
-from policylint.model import Finding, Location, Related, Resource, ResourceKey, mapping, sequence, text, value_at
+from policylint.model import Finding, Location, Related, Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.model.words import count, listing
 from policylint.namedtuple import NamedTuple
 from policylint.network.addresses import may_hold
-from policylint.network.hops import SHOWN
+from policylint.network.cilium import ASKS_AT_GATEWAYS
+from policylint.network.hops import SHOWN, Hop, Hops
 from policylint.network.ports import TCP
-from policylint.network.rules import Block
+from policylint.network.rules import Block, Entity, PolicySpec, RuleSpec
 from policylint.simulation import Simulation
 from policylint.spaces.addresses import OF_NOBODY, address_set, cidr, network_of, without
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.workloads import workloads_selected
+from policylint.topology.workloads import services_selecting, workloads_selected
 
 RULE = "GWP327"
 _GROUND = "a load balancer that sends connections to the pods themselves, or returns them directly, keeps the addresses"
@@ -43,6 +46,77 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             found.setdefault((hiding.owner.key, hiding.place), (hiding, []))[1].append(listed)
     for hiding, lists in found.values():
         yield _finding(simulation, hiding, lists)
+    yield from _behind_identities(simulation)
+
+
+def _behind_identities(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the network policies that let in some addresses, and by another rule the proxies of a Gateway, which come
+    as themselves: none of its clients is held against the list (cilium/cilium#32755, cilium/cilium#28126)."""
+    lists: dict[ResourceKey, list[tuple[RuleSpec, Pointer]]] = {}
+    for policy in simulation.network_policies:
+        lists.setdefault(policy.key, []).extend(_of_addresses(policy))
+    if not any(lists.values()) or not any(map(_names_entities, simulation.network_policies)):
+        return
+    doors = with_doors(simulation)
+    hops, told = doors.hops, set[ResourceKey]()
+    for route in doors.topology.routes:
+        gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
+        for gateway, backend in product(sorted(gateways), route.backends):
+            for hop in hops.from_gateway(gateway, None, backend.wanted, backend.port).hops:
+                step = hop.ingress[-1] if hop.ingress and hop.verdict == "allowed" else None
+                if step is None or step.rule is None or step.policy is None or step.policy.key in told:
+                    continue
+                asked = lists.get(step.policy.key) if _is_for_itself(hops, hop) else None
+                if asked and not _is_published(simulation.world, hop.target.resource):
+                    told.add(step.policy.key)
+                    yield _unasked(step.policy, asked[0], step.rule, gateway, backend.wanted)
+    if doors is not simulation:
+        doors.kept_hops = None
+
+
+def _is_for_itself(hops: Hops, hop: Hop) -> bool:
+    """Return whether a hop comes from proxies that policies see as such, and that no policy asks for clients."""
+    is_proxy = hop.source is not None and hop.source.role == "identity"
+    return is_proxy and hop.source is not None and not hops.network.entries(hops.number(hop.source), "ingress")
+
+
+def _is_published(world: World, workload: Resource | None) -> bool:
+    """Return whether clients outside also get to pods by themselves."""
+    if workload is None:
+        return False
+    return any(map(published_as, services_selecting(world, workload))) or any(node_ports(workload))
+
+
+def _unasked(
+    policy: PolicySpec, listed: tuple[RuleSpec, Pointer], letting: RuleSpec, gateway: ResourceKey, backend: ResourceKey
+) -> Finding:
+    rule, below = listed
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} decides by client addresses, which the proxies of {gateway} hide from the pods of {backend}",
+        policy.resource.location(*rule.pointer, *below),
+        resources=(policy.key, gateway, backend),
+        label=f"ingress[{letting.position}] lets these proxies in, for whatever client they are sent",
+        related=(Related("lets the proxies in", policy.resource.location(*letting.pointer)),),
+        help=(f"fix: {ASKS_AT_GATEWAYS}",),
+        confidence="assumed",
+        ground="clients may also get to the pods without the Gateway",
+        field=path((*rule.pointer, *below)),
+    )
+
+
+def _of_addresses(policy: PolicySpec) -> Iterator[tuple[RuleSpec, Pointer]]:
+    """Yield the rules of a policy by which some addresses, and no others, are let in."""
+    for rule in policy.rules:
+        blocks = [(peers[0], below) for peers, below in rule.peers if len(peers) == 1 and isinstance(peers[0], Block)]
+        is_list = bool(blocks) and len(blocks) == len(rule.peers) and rule.action == "Allow"
+        if is_list and rule.direction == "ingress" and _tells_apart(tuple(block.cidr for block, _ in blocks)):
+            yield rule, blocks[0][1]
+
+
+def _names_entities(policy: PolicySpec) -> bool:
+    return any(isinstance(peer, Entity) for rule in policy.rules for peers, _ in rule.peers for peer in peers)
 
 
 def _tells_apart(networks: tuple[str, ...]) -> bool:

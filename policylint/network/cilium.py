@@ -22,6 +22,7 @@ LETS_GATEWAYS = {
     ),
 }
 """What lets the packets of Gateways through, on either side."""
+ASKS_AT_GATEWAYS = "ask for addresses in a policy that selects {key: reserved:ingress, operator: Exists}"
 LETS_API_SERVER = "open it with `toEntities: [kube-apiserver]` in a CiliumNetworkPolicy"
 BESIDE_NETWORK_POLICIES = (
     "let the Gateway of Cilium in, which no selector here matches: a CiliumNetworkPolicy with `fromEntities: [ingress]`"

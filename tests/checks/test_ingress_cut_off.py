@@ -180,3 +180,37 @@ def test_a_port_is_named_where_another_one_of_the_backend_is_open(named: str, en
     [found] = list(run(simulated(*world), select={"GWP604"}))
     assert found.message.endswith(f"every request of HTTPRoute shop/web to {end} fails")
     assert disagreements(simulated(*world)) == []
+
+
+BOTH = "ingress: [{fromCIDRSet: [{cidr: 192.0.2.0/24}]}, {fromEntities: [ingress]}]"
+OFFICE = "ingress: [{fromCIDRSet: [{cidr: 192.0.2.0/24}]}]"
+AT_GATEWAYS = policy(OFFICE, "CiliumClusterwideNetworkPolicy", GATEWAYS).replace("name: own", "name: other")
+PUBLISHED_TOO = SERVICE.replace("spec: {", f"spec: {{type: LoadBalancer{KEPT}, ").replace("name: web", "name: lb")
+BY_GATEWAY = (
+    gateway_class(controller="io.cilium/gateway-controller"),
+    gateway(),
+    route("web", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+)
+
+
+@pytest.mark.parametrize("way", [CILIUM, BY_GATEWAY], ids=["Ingress", "Gateway"])
+@pytest.mark.parametrize(
+    ("objects", "is_told"),
+    [
+        ((policy(BOTH),), True),
+        ((policy(BOTH, "CiliumClusterwideNetworkPolicy", "{matchLabels: {app: web}}"),), True),
+        ((policy(BOTH, "CiliumClusterwideNetworkPolicy"),), False),  # for the proxies as well: they are asked there
+        ((policy(BOTH), AT_GATEWAYS), False),
+        ((policy(BOTH.replace("192.0.2.0/24", "0.0.0.0/0")),), False),
+        ((policy("ingress: [{fromEntities: [ingress]}]"),), False),
+        ((policy(OFFICE),), False),  # nothing is let in: GWP604
+        ((policy(BOTH), PUBLISHED_TOO), False),
+    ],
+)
+def test_a_list_of_addresses_that_no_client_of_a_gateway_is_held_against(
+    way: tuple[str, ...], objects: tuple[str, ...], is_told: bool
+) -> None:
+    """cilium/cilium#32755."""
+    found = list(run(simulated(PODS, SERVICE, *way, *objects), select={"GWP327"}))
+    assert [each.field for each in found] == ["spec.ingress[0].fromCIDRSet[0]"] * is_told
+    assert all("hide from the pods of Service shop/web" in each.message for each in found)

@@ -17,7 +17,8 @@ from policylint.topology.hostnames import EVERY, covers, patterns
 
 RULE = "GWP404"
 MISMATCH = "NoMatchingListenerHostname"
-_RECORDS = "external-dns.alpha.kubernetes.io/hostname"
+_RECORDS = ("external-dns.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/hostname")
+"""By which annotation names are read, since its release 0.22 and before."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
@@ -68,10 +69,8 @@ def _unserved(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
 
 def _without_record(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
     """Yield the annotated names of which external-dns makes no record (its source/gateway.go, hosts and resolve)."""
-    names = [name.strip() for name in text(state.route.annotations.get(_RECORDS)).split(",")]
-    if not any(names):
-        return
-    for name in names:
+    stated = ((read, text(state.route.annotations.get(read))) for read in _RECORDS)
+    for annotation, name in ((read, name.strip()) for read, names in stated if names for name in names.split(",")):
         (host,) = patterns([name])
         if host == EVERY or is_symbolic(host) or any(covers(each, host) or covers(host, each) for each in taken):
             continue
@@ -79,13 +78,13 @@ def _without_record(state: RouteState, taken: Sequence[str]) -> Iterator[Finding
             RULE,
             "warning",
             f"external-dns makes no record for {name} of {state.route.key}: no listener of {_names(state)} takes it",
-            state.route.location("metadata", "annotations", _RECORDS),
+            state.route.location("metadata", "annotations", annotation),
             resources=(state.route.key,),
             label=f"its listeners are for {listing(sorted(taken), most=3)}",
             help=("fix: name a host of a listener, or add a listener for it",),
             confidence="assumed",
             ground="external-dns may read the name from elsewhere",
-            field=_RECORDS,
+            field=annotation,
         )
 
 

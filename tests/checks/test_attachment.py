@@ -562,23 +562,24 @@ def test_parameters_that_a_class_of_a_chart_may_name(tmp_path: Path) -> None:
     assert "GWP115" not in {each.rule for each in found}
 
 
-TARGET = "external-dns.alpha.kubernetes.io/target"
-
-
+@pytest.mark.parametrize("prefix", ["external-dns.alpha.kubernetes.io", "external-dns.kubernetes.io"])
 @pytest.mark.parametrize(
     ("above", "routes", "said"),
     [
-        ("", {"a": "x.example.com"}, [f"{TARGET} does nothing on HTTPRoute shop/a"]),
-        ("", {"a": "x.example.com", "b": "q.a"}, [f"{TARGET} does nothing on HTTPRoute shop/a and 1 other HTTPRoute"]),
+        ("", {"a": "x.example.com"}, ["HTTPRoute shop/a"]),
+        ("", {"a": "x.example.com", "b": "q.a"}, ["HTTPRoute shop/a and 1 other HTTPRoute"]),
         ("x.example.com", {"a": "x.example.com"}, []),
-        ("x.example.com", {"a": "y.example.com"}, [f"{TARGET} does nothing on HTTPRoute shop/a"]),
+        ("x.example.com", {"a": "y.example.com"}, ["HTTPRoute shop/a"]),
     ],
 )
-def test_an_annotation_that_is_read_from_gateways(above: str, routes: dict[str, str], said: list[str]) -> None:
+def test_an_annotation_that_is_read_from_gateways(
+    above: str, routes: dict[str, str], said: list[str], prefix: str
+) -> None:
     """kubernetes-sigs/external-dns#4056: `target` of a route is not read; nothing is lost if the Gateway says it."""
+    target = f"{prefix}/target"
     gateway = worlds.gateway()
     if above:
-        gateway = gateway.replace("namespace: infra", f"namespace: infra, annotations: {{{TARGET}: {above}}}", 1)
-    made = [worlds.route(name, annotations=f"{TARGET}: {value}") for name, value in routes.items()]
+        gateway = gateway.replace("namespace: infra", f"namespace: infra, annotations: {{{target}: {above}}}", 1)
+    made = [worlds.route(name, annotations=f"{target}: {value}") for name, value in routes.items()]
     found = run(worlds.simulated(gateway, *made), select={"GWP114"})
-    assert [each.message for each in found] == said
+    assert [each.message for each in found] == [f"{target} does nothing on {whom}" for whom in said]

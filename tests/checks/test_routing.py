@@ -553,6 +553,7 @@ def test_a_hostname_among_others_that_no_listener_serves(
     assert all(f"no request for {lacking}:" in each.message for each in said)
 
 
+@pytest.mark.parametrize("prefix", ["external-dns.alpha.kubernetes.io", "external-dns.kubernetes.io"])
 @pytest.mark.parametrize(
     ("name", "lacking"),
     [
@@ -562,10 +563,12 @@ def test_a_hostname_among_others_that_no_listener_serves(
         ("'*.example.com'", []),
     ],
 )
-def test_external_dns_makes_records_of_what_a_listener_takes(tmp_path: Path, name: str, lacking: list[str]) -> None:
+def test_external_dns_makes_records_of_what_a_listener_takes(
+    tmp_path: Path, name: str, lacking: list[str], prefix: str
+) -> None:
     """kubernetes-sigs/external-dns#6594."""
     edge = worlds.gateway(listeners="[{name: http, port: 80, protocol: HTTP, hostname: '*.example.com', " + ANY + "}]")
-    annotated = f"external-dns.alpha.kubernetes.io/hostname: {name}"
+    annotated = f"{prefix}/hostname: {name}"
     text = worlds.route(more="hostnames: [shop.example.com]", annotations=annotated)
     found = lint(tmp_path, edge, text, worlds.service())
     said = [each for each in found if each.rule == "GWP404"]

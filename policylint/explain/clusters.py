@@ -79,7 +79,7 @@ def _of_policy(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
         yield Fact("asks for", words)
     for other in hub.policies[key][0].via:
         yield Fact("by way of", str(other))
-        yield from _left_while(hub, other)
+    yield from _left_while(hub, *hub.policies[key][0].via)
     yield from _exclusions(hub, key)
     yield from _actions(hub, policy)
     yield from _dependencies(hub, policy)
@@ -107,13 +107,16 @@ def _of_set(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
         yield Fact("excludes", f"{exclusion.policy.name} from {leading(exclusion.clusters, _MOST) or 'no cluster'}")
 
 
-def _left_while(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
-    """Yield while what a Placement has no toleration for: its policies are taken away, and come back."""
-    placement = hub.world.get(key) if key[:2] == PLACEMENT else None
-    conditions = left_while(placement) if placement is not None and not misconfigured(placement) else []
-    if conditions:
-        words = series(conditions, word="or")
-        yield Fact("leaves", f"a cluster while it is {words}, which {key.name} does not tolerate")
+def _left_while(hub: Hub, *keys: ResourceKey) -> Iterator[Fact]:
+    """Yield while what Placements have no toleration for: their policies are taken away, and come back."""
+    by_condition: dict[str, list[str]] = {}
+    for placement in (hub.world.get(key) for key in keys if key[:2] == PLACEMENT):
+        conditions = left_while(placement) if placement is not None and not misconfigured(placement) else []
+        if placement is not None and conditions:
+            by_condition.setdefault(series(conditions, word="or"), []).append(placement.key.name)
+    for words, names in by_condition.items():
+        verb = "do" if names[1:] else "does"
+        yield Fact("leaves", f"a cluster while it is {words}, which {series(names)} {verb} not tolerate")
 
 
 def _exclusions(hub: Hub, key: ResourceKey) -> Iterator[Fact]:

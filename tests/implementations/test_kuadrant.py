@@ -370,3 +370,27 @@ def test_a_path_with_a_query_is_no_path(kind: str, spec: str, above: str, predic
     )
     found = list(run(simulated(ISTIO, gateway(of_class="istio"), asked), select={"GWP526"}))
     assert [each.help for each in found] == ([("fix: compare `request.url_path`",)] if told else [])
+
+
+def plans(name: str, target: str, namespace: str = "shop") -> str:
+    spec = "plans: [{tier: gold, predicate: 'true', limits: {daily: 9}}]"
+    return worlds.policy(
+        "extensions.kuadrant.io/v1alpha1", "PlanPolicy", name, target, spec, namespace, field="targetRef"
+    )
+
+
+def test_plans_of_a_route_take_the_place_of_the_gateways() -> None:
+    """The RateLimitPolicy a PlanPolicy makes, and what the registry writes into the AuthConfig: the Gateway's first."""
+    simulation = simulated(
+        gateway(), route("a"), route("b"), plans("wide", "Gateway/edge", "infra"), plans("own", "HTTPRoute/a")
+    )
+    assert {
+        each.key.name: [source.name for source in group.effective.sources]
+        for group in simulation.groups
+        for path in group.contexts()
+        for each in path
+        if each.key.kind == "HTTPRoute"
+    } == {"a": ["own"], "b": ["wide"]}
+    assert (state(simulation, "own").verdict, state(simulation, "wide").verdict) == ("Enforced", "PartiallyEnforced")
+    simulation = simulated(gateway(), route("a"), plans("wide", "Gateway/edge", "infra"), plans("own", "HTTPRoute/a"))
+    assert (state(simulation, "own").verdict, state(simulation, "wide").verdict) == ("Enforced", "Overridden")

@@ -87,7 +87,6 @@ def broken_objects(
     broken: list[BrokenObject] = []
     schemas = Schemas(world.definitions, world.is_deployed_with, releases, told)
     kinds = world.kinds()
-    of_metadata, types = checker_of_metadata(), checkers_of_types()
     loses_labels = not _OF_FLUX.isdisjoint(kinds)
     for group, kind in kinds:
         if group == _KUSTOMIZE:
@@ -97,8 +96,8 @@ def broken_objects(
             known = schemas.of(resource)
             fault = None
             if not resource.provisional:
-                fault = refused_metadata(resource, of_metadata, loses_labels=loses_labels)
-                fault = fault or (refused(resource, types) if is_built_in else None)
+                fault = resource.once(refused_metadata, loses_labels)
+                fault = fault or (resource.once(refused) if is_built_in else None)
                 if is_no_version(resource.version) and (is_built_in or is_known(group, kind)) and not known:
                     fault = _of_version(resource) or fault
             if fault is not None:
@@ -353,6 +352,8 @@ def forget_valid() -> None:
     """Give back what is known of bodies, and the schemas that they were judged by."""
     _VALID.clear()
     forget_shipped()
+    checker_of_metadata.cache_clear()
+    checkers_of_types.cache_clear()
 
 
 def _is_valid(checker: Checker, body: Any) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.catalog.content import places
@@ -118,18 +119,15 @@ def types_of(group: str, kind: str) -> Mapping[str, Any]:
     return _TYPES.get((group, kind), {})
 
 
+@lru_cache(maxsize=1)
 def checkers_of_types() -> Checkers:
     """Return a checker of the types of fields for each kind that has some here."""
     return {kind: ManifestChecker(schema, Fuel()) for kind, schema in _TYPES.items()}
 
 
-def refused(resource: Resource, checkers: Checkers) -> Violation | None:
-    """Return for what an API server refuses an object of a kind of Kubernetes itself, None where nothing is seen.
-
-    Args:
-        checkers: those of `checkers_of_types`, for all objects.
-    """
-    kind = resource.key[:2]
+def refused(resource: Resource) -> Violation | None:
+    """Return for what an API server refuses an object of a kind of Kubernetes itself, None where nothing is seen."""
+    kind, checkers = resource.key[:2], checkers_of_types()
     if kind in checkers and not checkers[kind].is_valid(resource.body):
         from policylint.schema.explain import explain
 

@@ -52,16 +52,15 @@ _OTHERS: Final = OPENSHIFT_ROUTE[0].removeprefix("route")
 """The end of groups of API servers of their own, some of which take other names."""
 
 
-def refused_metadata(resource: Resource, checker: ManifestChecker, *, loses_labels: bool) -> Violation | None:
+def refused_metadata(resource: Resource, loses_labels: bool) -> Violation | None:
     """Return for what an API server refuses the metadata of an object, None where nothing is seen.
 
     Args:
-        checker: that of `checker`, one for all objects.
         loses_labels: whether Flux may write the object: it sets two labels by a client that takes all for none where
             one is no text, so that the others are lost, and nothing is refused.
     """
     metadata = resource.metadata
-    if not checker.is_valid({"metadata": metadata}):
+    if not checker_of_metadata().is_valid({"metadata": metadata}):
         from policylint.schema.explain import explain
 
         for violation in explain(_SCHEMA, {"metadata": metadata}):
@@ -75,8 +74,9 @@ def refused_metadata(resource: Resource, checker: ManifestChecker, *, loses_labe
     return _of_keys(metadata)
 
 
+@lru_cache(maxsize=1)
 def checker_of_metadata() -> ManifestChecker:
-    """Return a checker of objects that looks at nothing but their metadata."""
+    """Return the checker of objects that looks at nothing but their metadata."""
     return ManifestChecker(_SCHEMA, Fuel())
 
 

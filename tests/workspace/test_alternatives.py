@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import policylint
-from policylint.model import Finding
+from policylint.model import Finding, Resource
+from policylint.schema import broken
 from policylint.workspace import Workspace, open_workspace
 
 GATEWAY = """\
@@ -174,6 +177,31 @@ def test_alternatives_that_share_too_much_are_one_environment(tmp_path: Path, mo
     assert len(names(tree(tmp_path, {**files, **few}))) == len(files)
     many = {f"shared/{number}.yaml": SERVICE.replace("checkout", f"s{number}") for number in range(20)}
     assert names(tree(tmp_path, {**files, **many})) == ["default"]
+
+
+def test_what_alternatives_share_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(name: str) -> Callable[..., None]:
+        judge: Callable[..., None] = getattr(broken, name)
+
+        def judged(resource: Resource, *about: Any) -> None:
+            asked.append(f"{name} of {resource.key}")
+            return judge(resource, *about)
+
+        return judged
+
+    for name in ("refused_metadata", "refused"):
+        monkeypatch.setattr(broken, name, counted(name))
+    files = {f"k8s/{stage}/gateway.yaml": GATEWAY.format(listener="http") for stage in ("dev", "test", "prod")}
+    refused = SERVICE.replace("name: checkout", "name: Checkout").replace("port: 8080", "port: 70000")
+    shared = {"k8s/common/service.yaml": SERVICE, "k8s/common/refused.yaml": refused}
+    workspace = tree(tmp_path, {**files, **shared})
+    assert len(workspace.simulations) == 3
+    of_services = ["refused of Service shop/checkout", *(f"refused_metadata of Service shop/{n}heckout" for n in "Cc")]
+    assert sorted(each for each in asked if "Service" in each) == of_services
+    told = [finding for finding in workspace.findings() if finding.rule == "GWP501"]
+    assert [finding.environments for finding in told] == [("dev", "prod", "test")]
 
 
 def test_a_parent_that_no_alternative_has_is_unknown_and_a_misspelt_one_is_missing(tmp_path: Path) -> None:

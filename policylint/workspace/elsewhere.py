@@ -109,7 +109,7 @@ class PodsElsewhere:
                 except SourceError:
                     read[document.file] = b""
             content = read[document.file][document.start : document.end]
-            if _OF_PODS.search(content):
+            if b"containers:" in content and _OF_PODS.search(content):  # the former takes a hundredth of the latter
                 found = _PAIR.findall(content.decode("utf-8", "replace"))
                 yield document, frozenset((key, double or single or plain) for key, double, single, plain in found)
 

@@ -41,11 +41,14 @@ class Document:
     """One YAML document: `value` as the API server would see it, and the positions of its nodes.
 
     `value` must be treated as read-only: data that aliases refer to is shared, not copied.
+
+    Attributes:
+        with_words: whether one of `scalars.WORDS` may stand in it.
     """
 
     __slots__ = (
         *("_children", "_columns", "_lines", "_reread", "_root", "_size", "_spans"),
-        *("aliased", "base", "file", "line", "number", "value"),
+        *("aliased", "base", "file", "line", "number", "value", "with_words"),
     )
 
     def __init__(
@@ -83,6 +86,7 @@ class Document:
         self._children: dict[int, dict[str | int, int]] | None = None
         self._size = size
         self.aliased = aliased
+        self.with_words = False
         self.line = base + 1 + (first_line if lines is None else lines[0])
 
     def __repr__(self) -> str:

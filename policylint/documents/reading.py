@@ -30,7 +30,7 @@ from policylint.documents.problem import (
     Problem,
     Unread,
 )
-from policylint.documents.scalars import MergeKeyError
+from policylint.documents.scalars import KEYS, PLAIN, MergeKeyError
 from policylint.patterns import Pattern
 
 KindFilter = Callable[[str, str], bool]
@@ -152,6 +152,16 @@ def _as_utf8(data: bytes) -> bytes:
 
 def _read_chunk(data: bytes, chunk: Chunk, file: str, number: int, reading: FileReading) -> str | None:
     """Add the documents and problems of a chunk to `reading`, or return its form if it is a template."""
+    before = len(reading.documents)
+    PLAIN.words = KEYS.words = False
+    form = _read_part(data, chunk, file, number, reading)
+    if PLAIN.words or KEYS.words:
+        for document in reading.documents[before:]:
+            document.with_words = True
+    return form
+
+
+def _read_part(data: bytes, chunk: Chunk, file: str, number: int, reading: FileReading) -> str | None:
     part = data if chunk.start == 0 and chunk.end == len(data) else data[chunk.start : chunk.end]
     if fast.is_candidate(part):
         try:

@@ -14,9 +14,13 @@ from policylint.patterns import Pattern
 
 Scalar = str | int | float | bool | None
 
+_YES: Final = ("y", "Y", "yes", "Yes", "YES", "on", "On", "ON")
+_NO: Final = ("n", "N", "no", "No", "NO", "off", "Off", "OFF")
+WORDS: Final = frozenset((*_YES, *_NO))
+"""What the API server's reader takes for booleans, and kustomize's for texts."""
 _NAMED: Final[dict[str, Scalar]] = {
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys((*_YES, "true", "True", "TRUE"), True),
+    **dict.fromkeys((*_NO, "false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
@@ -190,11 +194,19 @@ _REMEMBERED: Final = 50_000
 
 
 class Memo(dict[str, Scalar]):
-    """Plain scalars already resolved: `memo[text]` costs one dict look-up, and equal strings are shared."""
+    """Plain scalars already resolved: `memo[text]` costs one dict look-up, and equal strings are shared.
+
+    Attributes:
+        words: whether one of `WORDS` was among them since somebody said there was none. They are resolved each time.
+    """
+
+    words = False
 
     def __missing__(self, text: str) -> Scalar:
         value = resolve_plain(text)
-        if len(text) <= _REMEMBERED_LENGTH:
+        if text in WORDS:
+            self.words = True
+        elif len(text) <= _REMEMBERED_LENGTH:
             if len(self) >= _REMEMBERED:
                 self.clear()
             self[text] = value
@@ -204,11 +216,15 @@ class Memo(dict[str, Scalar]):
 class KeyMemo(dict[str, str]):
     """The same for keys. `<<` is not a key: the caller handles it."""
 
+    words = False
+
     def __missing__(self, text: str) -> str:
         if text == "<<":
             raise MergeKeyError
         key = key_of(text)
-        if len(text) <= _REMEMBERED_LENGTH:
+        if text in WORDS:
+            self.words = True
+        elif len(text) <= _REMEMBERED_LENGTH:
             if len(self) >= _REMEMBERED:
                 self.clear()
             self[text] = key

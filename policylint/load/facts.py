@@ -40,13 +40,6 @@ _MOUNTED = Pattern(rb"configMap(?:Ref|KeyRef)?[\"']?: *(?:\{\s*|\n)[^\n]*?\bname
 _NONE: Kinds = frozenset()
 
 
-WORDS = frozenset({"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF"})
-"""What the API server's reader takes for booleans, and kustomize's for texts."""
-_AS_SCALAR = Pattern(  # a letter first, which is found much faster than what may stand before it
-    rb"[yYnNoO](?<![^\s\[{,:-][yYnNoO])(?:es|ES|[nN]|[oO]|ff|FF)?[ \t]*(?:[\r\n,\]}:#]|$)"
-)
-
-
 class Facts(NamedTuple):
     """One file.
 
@@ -66,7 +59,6 @@ class Facts(NamedTuple):
         referred: kinds that the documents refer to or define.
         names: by the number of an unread ConfigMap the names in it, and of an object whose kind a change touches its
             own.
-        with_words: whether one of `WORDS` may stand in it.
     """
 
     form: str
@@ -81,7 +73,6 @@ class Facts(NamedTuple):
     cluster_scoped: Kinds = _NONE
     referred: Kinds = _NONE
     names: Mapping[int, frozenset[str]] = MappingProxyType({})
-    with_words: bool = False
 
 
 def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSet) -> Facts:
@@ -142,13 +133,8 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     referred = _referred_kinds(documents, read_set)
     return Facts(
         reading.form, documents, idle, problems, unread, with_variables, mentioning, templated, variable_maps,
-        frozenset(cluster_scoped), referred, names, _has_words(data),
+        frozenset(cluster_scoped), referred, names,
     )  # fmt: skip
-
-
-def _has_words(data: bytes) -> bool:
-    """Return whether one of `WORDS` may stand as a value or a key."""
-    return _AS_SCALAR.search(data) is not None
 
 
 def _is_kept(path: str, documents: Iterable[Document]) -> bool:

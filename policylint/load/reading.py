@@ -49,7 +49,6 @@ class Loaded(NamedTuple):
         encrypted: files (as shown) that are encrypted whole.
         cluster_scoped: kinds (group, kind) of CRDs that were not parsed but say `scope: Cluster`.
         with_variables: files (as shown) that hold `${`.
-        with_words: files (as shown) that hold a word that kustomize and the API server read differently.
         mentioning: files (as shown) that hold the word `policylint`, and so perhaps suppressions.
         idle: files (as shown) without any object: values, dashboards, patches. They are read again when something
             names them, and not kept until then; `idle_documents` counts what is in them.
@@ -66,7 +65,6 @@ class Loaded(NamedTuple):
     encrypted: list[str]
     cluster_scoped: frozenset[tuple[str, str]]
     with_variables: frozenset[str]
-    with_words: frozenset[str]
     mentioning: frozenset[str]
     idle: frozenset[str]
     idle_documents: int
@@ -121,7 +119,6 @@ def load(
     referred: set[tuple[str, str]] = set()
     files = source.files()
     with_variables: set[str] = set()
-    with_words: set[str] = set()
     mentioning: set[str] = set()
     idle: set[str] = set()
     idle_documents = 0
@@ -149,8 +146,6 @@ def load(
                 continue
             if facts.with_variables:
                 with_variables.add(file.path)
-            if facts.with_words:
-                with_words.add(file.path)
             if facts.mentioning:
                 mentioning.add(file.path)
             variable_maps |= facts.variable_maps
@@ -193,7 +188,6 @@ def load(
         encrypted,
         frozenset(cluster_scoped),
         frozenset(with_variables),
-        frozenset(with_words),
         frozenset(mentioning),
         frozenset(idle),
         idle_documents,

@@ -54,7 +54,6 @@ class Tree:
         texts: the inline texts read so far.
         cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
-        with_words: files, as shown, that hold a word that kustomize and the API server read differently.
         with_secrets: files with Secrets, or with what other controllers make them of.
         shared: the share of another tree of the same run.
         budget: the work that rendering it may cost.
@@ -82,7 +81,6 @@ class Tree:
         self.texts = Texts() if shared is None else shared.texts
         self.cluster_scoped = CLUSTER_SCOPED | cluster_scoped
         self.with_variables = loaded.with_variables
-        self.with_words = loaded.with_words
         in_files = {document.file for document in loaded.unread if document.kind.endswith("Secret")}
         in_files.update(document.file for document in loaded.documents if _is_secret(document))
         self._documents: dict[str, list[Document]] = defaultdict(list)

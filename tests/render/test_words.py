@@ -1,15 +1,15 @@
-"""Which files may hold a word that kustomize and the API server read differently: told by their text."""
+"""Which documents hold a word that kustomize and the API server read differently: told as they are read."""
 
 from __future__ import annotations
 
 import pytest
 
-from policylint.load.facts import WORDS, facts_of
-from policylint.load.reading import ReadSet
+from policylint.documents import read, read_unread
+from policylint.documents.scalars import WORDS
 
 
-def may_hold_words(text: str) -> bool:
-    return facts_of(text.encode(), "a.yaml", None, ReadSet()).with_words
+def hold_words(text: str) -> list[bool]:
+    return [document.with_words for document in read(text.encode(), "a.yaml").documents]
 
 
 @pytest.mark.parametrize("word", sorted(WORDS))
@@ -17,15 +17,31 @@ def may_hold_words(text: str) -> bool:
     "text",
     [
         *("a: {}", "a: {}\n", "a: {}\r\nb: 1\n", "a: {} # so\n", "- {}\n", "{}: 1\n", "a: [{}]\n", "a: [1,{} ]\n"),
-        *("{}", "  {}\t\n", "a:\t{}\n", "a: [{}, 1]\n", '{{"a":{}}}', '{{{}: 1}}'),
+        *("{}", "  {}\t\n", "a:\t{}\n", "a: [{}, 1]\n", "a: &b {}\nc: *b\n", "a: !x 1\nb: {}\n", "? {}\n: 1\n"),
+        *("&a {}: 1\n", "a: &b {{c: {}}}\nd: {{<<: *b}}\n"),
     ],
 )  # fmt: skip
 def test_a_word_is_seen_wherever_it_may_stand(text: str, word: str) -> None:
-    assert may_hold_words(f"kind: Service\n{text.format(word)}")
+    assert hold_words(text.format(word)) == [True]
+    assert hold_words(text.format(word)) == [True]  # whatever was read before
 
 
 @pytest.mark.parametrize(
-    "text", ["name: money", "path: /on", "a: online", "port: 80", "a: noon", "a: oneway", "a-b: c"]
+    "text",
+    [
+        *("name: money", "path: /on", "a: online", "port: 80", "a: noon", "a: oneway", "a-b: c", "a: true", "a: ~"),
+        *("a: 'yes'", '"on": 1', "a: b # yes", "a: |\n  yes\n", "a: yes and no"),
+    ],
 )
-def test_parts_of_words_are_none(text: str) -> None:
-    assert not may_hold_words(f"kind: Service\n{text}\n")
+def test_other_texts_are_none(text: str) -> None:
+    assert hold_words(f"kind: Service\n{text}\n") == [False]
+
+
+def test_each_document_is_told_by_itself() -> None:
+    assert hold_words("a: yes\n---\na: 1\n---\na: [off]\n") == [True, False, True]
+
+
+def test_one_that_is_read_later_is_told_as_well() -> None:
+    data = b"kind: A\napiVersion: v1\nb: 1\n---\nkind: B\napiVersion: v1\nb: on\n"
+    unread = read(data, "a.yaml", wanted=lambda version, kind: False).unread  # noqa: ARG005
+    assert [read_unread(data, each).documents[0].with_words for each in unread] == [False, True]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from policylint.documents import Document, Pointer
+from policylint.documents.scalars import WORDS
 from policylint.documents.tokens import plain_scalars
-from policylint.load.facts import WORDS
 from policylint.load.objects import is_kustomization_file, joined
 from policylint.load.reading import Loaded
 from policylint.model import Resource, mapping
@@ -31,7 +31,7 @@ _ODD_BREAK = Pattern(r"\r(?!\n)|[\x85\u2028\u2029]")
 def as_read(documents: Sequence[Document], path: str, tree: Tree) -> list[Manifest]:
     """Return the objects of a file, in which what kustomize takes for text is text."""
     manifests = manifests_of(documents)
-    has_words = bool(documents) and documents[0].file in tree.with_words
+    has_words = any(document.with_words for document in documents)
     words = _Words((tree.read(path) or b"").decode("utf-8", "replace")) if has_words else None
     for manifest in manifests:
         document = manifest.origin.document
@@ -53,7 +53,7 @@ def as_listed(resources: Sequence[Resource], documents: Sequence[Document], load
         body, file = resource.body, resource.document.file
         if file in listed and resource.sources is None:
             document = resource.document
-            if file in loaded.with_words and isinstance(document, Document):
+            if isinstance(document, Document) and document.with_words:
                 if file not in words:
                     words[file] = _Words(_text_of(file, loaded))
                 body = _with_words(body, resource.root, document, words[file])

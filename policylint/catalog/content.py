@@ -155,6 +155,45 @@ def places(value: Any, path: str, pointer: Pointer) -> Iterator[tuple[Pointer, A
     yield pointer, value
 
 
+class Within:
+    """A value that is asked for several paths: where these begin with `**`, it is gone through once for all of them."""
+
+    __slots__ = ("_inner", "_pointer", "_value")
+
+    def __init__(self, value: Any, pointer: Pointer) -> None:
+        self._value, self._pointer = value, pointer
+        self._inner: list[tuple[Pointer, dict[str, Any]]] | None = None
+
+    def places(self, path: str) -> Iterable[tuple[Pointer, Any]]:
+        """Return what stands at a path, as `places` does."""
+        steps = _steps(path)
+        if steps[:1] != ["**"] or steps[1:2] in ([], ["*"], ["**"]):
+            return places(self._value, path, self._pointer)
+        if self._inner is None:
+            self._inner = list(_mappings(self._value, self._pointer))
+        found: list[tuple[Pointer, Any]] = []
+        name = steps[1]
+        for pointer, inner in self._inner:
+            if name in inner:
+                _gather(inner, steps, 1, pointer, found)
+        return found
+
+
+def _mappings(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, dict[str, Any]]]:
+    """Yield the mappings within a value, each before those within it."""
+    waiting = [(pointer, value)]
+    while waiting:
+        pointer, value = waiting.pop()
+        entries: Iterable[tuple[str | int, Any]]
+        if isinstance(value, dict):
+            yield pointer, value
+            entries = value.items()
+        else:
+            entries = enumerate(value) if isinstance(value, list) else ()
+        within = [((*pointer, name), inner) for name, inner in entries if isinstance(inner, (dict, list))]
+        waiting += reversed(within)
+
+
 @cache
 def _steps(path: str) -> list[str]:
     return path.split(".") if path else []

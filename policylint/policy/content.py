@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.content import content_of, places
+from policylint.catalog.content import Within, content_of
 from policylint.documents import Pointer
 from policylint.model import Resolution, Resource, ResourceKey, World, is_symbolic, text
 from policylint.model.kinds import CLUSTER_SCOPED, group_of
@@ -36,12 +36,12 @@ def content_references(
 ) -> Iterator[ContentReference]:
     """Yield what an object names beside its targets; `fields` are by default those of the shipped catalog."""
     place: Pointer = ("spec",) if "spec" in holder.body else ()
-    start = holder.spec if place else holder.body
+    content = Within(holder.spec if place else holder.body, place)
     seen: set[Pointer] = set()
     for field in content_of(*holder.key[:2]) if fields is None else fields:
         if not field.home:
             continue
-        for pointer, value in places(start, field.path, place):
+        for pointer, value in content.places(field.path):
             wanted = _wanted(value, holder.key.namespace, field)
             if wanted is not None and pointer not in seen:
                 seen.add(pointer)

@@ -6,7 +6,7 @@ A class that is not in the tree says nothing; of a controller that nobody knows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from policylint.catalog.kinds import CORE
 from policylint.checks.kit.locations import path, target_at, targets
@@ -20,21 +20,24 @@ from policylint.topology.ancestry import implementation_of, serving, unheard_of
 
 RULE = "GWP108"
 _LABELS = ("matchLabels", "matchExpressions")
+_Served = Iterable[tuple[list[GatewayState], bool]]
+"""By node of a target what `serving` says of it."""
 _BELOW_GATEWAYS = frozenset({*ROUTE_KINDS, "Gateway", "GatewayClass", "ListenerSet", "XListenerSet"})
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     for state, target in targets(simulation):
-        gateways, elsewhere = unread_at(simulation, state, target)
+        served = [serving(simulation.topology, node) for node in target.nodes]
+        gateways, elsewhere = _unread(simulation, state, target, served)
         if gateways:
             yield _finding(simulation, state, target, gateways, elsewhere)
         else:
-            yield from _unheard_of(simulation, state, target)
+            yield from _unheard_of(simulation, state, target, served)
 
 
-def _unheard_of(simulation: Simulation, state: PolicyState, target: Target) -> Iterator[Finding]:
+def _unheard_of(simulation: Simulation, state: PolicyState, target: Target, served: _Served) -> Iterator[Finding]:
     """Yield the finding on the first Gateway of a target whose class names a controller that nobody knows."""
-    for gateway in (each for node in target.nodes for each in serving(simulation.topology, node)[0]):
+    for gateway in (each for gateways, _ in served for each in gateways):
         controller = unheard_of(simulation.topology, gateway.gateway.key, state.kind, simulation.catalog)
         if controller:
             yield Finding(
@@ -60,12 +63,17 @@ def _is_for_meshes(simulation: Simulation, state: PolicyState) -> bool:
 
 def unread_at(simulation: Simulation, state: PolicyState, target: Target) -> tuple[list[GatewayState], bool]:
     """Return the Gateways of a target whose controllers do not read a policy, and whether it may act elsewhere."""
+    return _unread(simulation, state, target, (serving(simulation.topology, node) for node in target.nodes))
+
+
+def _unread(
+    simulation: Simulation, state: PolicyState, target: Target, served: _Served
+) -> tuple[list[GatewayState], bool]:
     if _is_for_meshes(simulation, state) and all(node.key.kind not in _BELOW_GATEWAYS for node in target.nodes):
         return [], True
     catalog, kind = simulation.catalog, state.kind
     unread, acts = [], False
-    for node in target.nodes:
-        gateways, complete = serving(simulation.topology, node)
+    for gateways, complete in served:
         missed = [state for state in gateways if not catalog.reads(implementation_of(state, catalog), kind)]
         unread += missed
         acts = acts or not complete or len(missed) < len(gateways) or not gateways

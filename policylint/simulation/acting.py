@@ -240,7 +240,9 @@ class ActingIndex:
     @cached_property
     def closed(self) -> Closed:
         """Where no request goes on."""
-        return closed(self._simulation, set(chain.from_iterable(self._beside.values())) if self._meshes.all else ())
+        return closed(
+            self._simulation, lambda: set(chain.from_iterable(self._beside.values())) if self._meshes.all else ()
+        )
 
     @cached_property
     def _children(self) -> Sequence[Sequence[int]]:

@@ -6,7 +6,7 @@ hold private keys.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -90,11 +90,11 @@ def ports(simulation: Simulation, shut: Container[Node]) -> Ports:
     return Ports(of, frozenset(of.values()))
 
 
-def closed(simulation: Simulation, passed: Container[Node]) -> Closed:
+def closed(simulation: Simulation, passed: Callable[[], Container[Node]]) -> Closed:
     """Return where no request of an environment goes on.
 
     Args:
-        passed: what a mesh has before backends: requests pass it by none of its listeners.
+        passed: returns what a mesh has before backends: requests pass it by none of its listeners.
     """
     topology = simulation.topology
     nodes = closed_listeners(simulation)
@@ -102,7 +102,9 @@ def closed(simulation: Simulation, passed: Container[Node]) -> Closed:
     for gateway in topology.gateways:
         if why := not_served(gateway):
             shut[whole(gateway.gateway.key)] = why.replace(str(gateway.gateway.key), "it", 1)
-    nodes |= {node: why for node, why in shut.items() if node not in passed}
+    if shut:
+        behind = passed()
+        nodes |= {node: why for node, why in shut.items() if node not in behind}
     gateways = ((state.class_key, whole(state.gateway.key)) for state in topology.gateways)
     nodes |= _without_open_ones(gateways, nodes, "Gateways")
     going_on = _going_on(simulation, nodes)

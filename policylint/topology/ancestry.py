@@ -8,7 +8,7 @@ from policylint.catalog.kinds import CORE, Catalog
 from policylint.model import ROUTE_KINDS, Node, PolicyKind, ResourceKey
 from policylint.model.kinds import MESHES
 from policylint.topology.graph import Topology, walk, whole
-from policylint.topology.state import GatewayState, RouteState
+from policylint.topology.state import GatewayState
 
 
 def ancestors(topology: Topology, nodes: Iterable[Node]) -> list[Node]:
@@ -78,22 +78,18 @@ def serving(topology: Topology, node: Node) -> tuple[list[GatewayState], bool]:
     kind, route = node.key.kind, topology.route(node.key)
     if kind == "GatewayClass":
         return [gateway for gateway in topology.gateways if gateway.class_key == node.key], True
-    keys = gateways_above(topology, node.key)
-    states = [route] if route is not None else _routes_above(topology, node)
+    keys: Sequence[ResourceKey]
     if route is not None:
-        keys = [parent.gateway for parent in route.parents if parent.gateway is not None]
-    elif (holder := topology.listener_set(node.key)) is not None:
-        keys = [holder.parent]
+        states, keys = [route], [parent.gateway for parent in route.parents if parent.gateway is not None]
+    else:
+        above, holder = ancestors(topology, [whole(node.key)]), topology.listener_set(node.key)
+        routes = (topology.route(each.key) for each in above if not each.section)
+        states = [each for each in routes if each is not None]
+        keys = [each.key for each in above if each.role == "Gateway"] if holder is None else [holder.parent]
     whole_way = all(parent.gateway is not None and not parent.mesh for state in states for parent in state.parents)
     gateways = [topology.gateway(key) for key in dict.fromkeys(keys)]
     seen = [gateway for gateway in gateways if gateway is not None]
     return seen, whole_way and len(seen) == len(gateways)
-
-
-def _routes_above(topology: Topology, node: Node) -> list[RouteState]:
-    """Return the routes on the paths that lead to a node."""
-    routes = (topology.route(above.key) for above in ancestors(topology, [whole(node.key)]) if not above.section)
-    return [route for route in routes if route is not None]
 
 
 def foreign_gateway(topology: Topology, key: ResourceKey, implementation: str, catalog: Catalog) -> bool:

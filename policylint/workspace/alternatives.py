@@ -37,7 +37,8 @@ class Alternative(NamedTuple):
 
 
 class Others(Mapping[ResourceKey, Resource]):
-    """The objects of a tree without those of one group of files, and some of these; all groups share the tree's.
+    """The objects of a tree without those of one group of files, and some of these; all groups share the tree's, and
+    so do all alternatives the group's.
 
     Args:
         own: the identities in the group.
@@ -66,6 +67,9 @@ class Others(Mapping[ResourceKey, Resource]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
 
 def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], bool]) -> list[Alternative]:
     """Return the environments of manifests that nothing arranges, sorted by name; none where they are one.
@@ -88,10 +92,12 @@ def separate(resources: Sequence[Resource], is_subject: Callable[[str, str], boo
     sizes = Counter(resource.document.file for resource in resources)
     if sum(sizes[file] for files in worlds.values() for file in files) > MAX_OBJECTS + _TIMES * len(resources):
         return []
-    return [_alternative(name, files, resources) for name, files in sorted(worlds.items())]
+    everything = {resource.key: resource for resource in resources}
+    return [_alternative(name, files, resources, everything) for name, files in sorted(worlds.items())]
 
 
-def _alternative(name: str, files: set[str], resources: Sequence[Resource]) -> Alternative:
+def _alternative(
+    name: str, files: set[str], resources: Sequence[Resource], everything: Mapping[ResourceKey, Resource]
+) -> Alternative:
     kept = [resource for resource in resources if resource.document.file in files]
-    known = {resource.key for resource in kept}
-    return Alternative(name, kept, {resource.key: resource for resource in resources if resource.key not in known})
+    return Alternative(name, kept, Others(everything, frozenset(resource.key for resource in kept), {}))

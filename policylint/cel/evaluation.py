@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, Final
+from weakref import ref
 
 from policylint.budget import ExhaustedError
 from policylint.cel.formats import OF_CEL, OTHER_TYPES
@@ -79,7 +80,7 @@ def are_broken(expressions: Sequence[Program | None], subject: Any) -> bool:
             continue
         expression.fuel.left -= 1
         try:
-            if expression.evaluate(values) is False:
+            if (expression.evaluate or expression.compiled())(values) is False:
                 return expression.fuel.left >= 0
         except FailedError:
             return expression.fuel.left >= 0
@@ -112,6 +113,7 @@ class Program:
     """An expression of one variable, `self`.
 
     Attributes:
+        evaluate: its function; None until it is asked for, as that of most rules never is.
         holds_without: fields of `self` without any one of which it is True, as most rules are.
     """
 
@@ -121,7 +123,7 @@ class Program:
         self.tree, self._schema = tree, schema
         self.fuel = fuel
         self.holds_without = tuple(sorted(_without(tree, schema)[0] or ()))
-        self.evaluate: Evaluate = self._first
+        self.evaluate: Evaluate | None = None
 
     def is_idle(self, subject: Mapping[str, Any]) -> bool:
         """Return whether an object lacks a field without which the expression is True."""
@@ -130,15 +132,16 @@ class Program:
                 return True
         return False
 
-    def _first(self, values: list[Any]) -> Any:
+    def compiled(self) -> Evaluate:
+        """Return its function, made now."""
         self.evaluate = _Compiler(self.fuel).typed(self.tree, {"self": (0, self._schema)})[0]
-        return self.evaluate(values)
+        return self.evaluate
 
     def value(self, subject: Any) -> Any:
         """Return what the expression makes of a value: an error of CEL's own as such, None where it is not decided."""
         try:
             self.fuel.spend(1)
-            return self.evaluate([subject, *_NO_VARIABLES])
+            return (self.evaluate or self.compiled())([subject, *_NO_VARIABLES])
         except FailedError as error:
             return error
         except (UndecidedError, ExhaustedError, RecursionError):
@@ -250,6 +253,12 @@ class Reads:
         return (len(subject), *read) if len(read) <= _MOST_READ else None
 
 
+class _Functions(list[Evaluate]):
+    """A list that does not live for what refers to it weakly."""
+
+    __slots__ = ("__weakref__",)
+
+
 def _in_both(one: _Names, other: _Names) -> _Names:
     return other if one is None else one if other is None else one & other
 
@@ -323,12 +332,15 @@ class _Compiler:
 
     def _later(self, trees: list[Tree], scope: Mapping[str, tuple[int, Schema]]) -> list[Evaluate]:
         """Return functions of which each but the first is made, and takes its place in the list, when it is called."""
-        functions: list[Evaluate] = [self.typed(trees[0], scope)[0]]
+        functions = _Functions([self.typed(trees[0], scope)[0]])
+        kept = ref(functions)  # by whoever calls one of them: those that nobody calls must not keep schemas for good
 
         def later(place: int) -> Evaluate:
             def evaluate(values: list[Any]) -> Any:
-                functions[place] = self.typed(trees[place], scope)[0]
-                return functions[place](values)
+                made = self.typed(trees[place], scope)[0]
+                if (known := kept()) is not None:
+                    known[place] = made
+                return made(values)
 
             return evaluate
 

@@ -114,7 +114,9 @@ def load(data: bytes, text: str, binding: Binding) -> ExactResult:
     try:
         _Loader(data, text, binding, result).run()
     except RefusedError as refused:
-        result.refused = refused
+        # Without its traceback: that keeps the frames of all callers, with all that they ever held.
+        refused.__cause__ = refused.__context__ = None
+        result.refused = refused.with_traceback(None)
     return result
 
 

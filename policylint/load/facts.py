@@ -38,6 +38,7 @@ _DECIDER = Pattern(rb"\b(?:image|name)[\"']?: *[\"']?[\w./-]*(?:auth|\bopa\b|oid
 """A workload that may be one whom policies ask."""
 _MOUNTED = Pattern(rb"configMap(?:Ref|KeyRef)?[\"']?: *(?:\{\s*|\n)[^\n]*?\bname[\"']?: *[\"']?([\w.-]+)")
 _NONE: Kinds = frozenset()
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 class Facts(NamedTuple):
@@ -69,7 +70,7 @@ class Facts(NamedTuple):
     with_variables: bool = False
     mentioning: bool = False
     templated: bool = False
-    variable_maps: frozenset[str] = frozenset()
+    variable_maps: frozenset[str] = _NO_NAMES
     cluster_scoped: Kinds = _NONE
     referred: Kinds = _NONE
     names: Mapping[int, frozenset[str]] = MappingProxyType({})
@@ -81,7 +82,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     with_variables = b"$" in data and (b"${" in data or b"$$" in data)
     mentioning = b"policylint" in data
     templated = b"#" in data and b"#@" in data and _YTT.search(data) is not None
-    variable_maps: frozenset[str] = frozenset()
+    variable_maps = _NO_NAMES
     if b"substituteFrom" in data or b"valuesFrom" in data:
         variable_maps = frozenset(name for match in _VARIABLES.finditer(data) for name in names_in(match[0]))
     if b"configMap" in data and _DECIDER.search(data):
@@ -133,7 +134,7 @@ def facts_of(data: bytes, file: str, wanted: KindFilter | None, read_set: ReadSe
     referred = _referred_kinds(documents, read_set)
     return Facts(
         reading.form, documents, idle, problems, unread, with_variables, mentioning, templated, variable_maps,
-        frozenset(cluster_scoped), referred, names,
+        frozenset(cluster_scoped) if cluster_scoped else _NONE, referred, names,
     )  # fmt: skip
 
 
@@ -207,7 +208,7 @@ def _referred_kinds(documents: Iterable[Document], read_set: ReadSet) -> Kinds:
                 _collect(spec or body, named, kinds, is_shared=document.aliased > 0)
                 for name in mapping(mapping(body.get("metadata")).get("annotations")) if named and spec else ():
                     kinds |= named.get(str(name).rpartition("/")[2], frozenset())
-    return frozenset(kinds)
+    return frozenset(kinds) if kinds else _NONE  # each empty set is one of its own
 
 
 def _copied_from(kustomization: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -111,6 +111,7 @@ def broken_objects(
             if known and known[0].origin is not None and schemas.fuel.left < 0 and not cut:
                 message = f"the rules of the CRDs for {kind} and what follows take too much work, and are not judged"
                 cut.append(Note("GWP911", "limit", message, Location(known[0].origin)))
+    schemas.give_back()
     return tuple(broken)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from sys import modules
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.naming import shipped_schemas
@@ -201,6 +202,15 @@ class Schemas:
             self._beside[*key, here] = schemas
         return schemas
 
+    def give_back(self) -> None:
+        """Forget the rules that were looked up by the nodes of schemas: they know their fuel, which knows them, and
+        what refers to itself stays for good (`Run.open` freezes it)."""
+        for schemas in self._found.values():
+            for known in schemas:
+                known.fuel.compiled.clear()
+                if known.newest is not None:
+                    known.newest.fuel.compiled.clear()
+
     def _shipped(self, key: tuple[str, str, str]) -> tuple[Known, ...]:
         """Return the shipped schema of a kind; none where the release in use is known not to have it yet."""
         if self._releases:
@@ -237,6 +247,9 @@ def forget_shipped() -> None:
     """Give back the shipped schemas that were read: megabytes, of which nobody asks once all objects are judged."""
     shipped_schema.cache_clear()
     _shipped.cache_clear()
+    if released := modules.get("policylint.schema.released"):  # imported where a release is known
+        released.served.cache_clear()
+        released.released_schema.cache_clear()
 
 
 @lru_cache(maxsize=128)
@@ -276,17 +289,21 @@ def _loader(hook: Callable[[dict[str, Any]], Any]) -> Callable[[str], Any]:
 
         return lambda data: json.loads(data, object_hook=hook)
 
-    class _Plain:
-        """The attributes of a json.JSONDecoder that the scanner reads."""
-
-        strict = True
-        object_pairs_hook = parse_constant = None
-        object_hook = staticmethod(hook)
-        parse_float = float
-        parse_int = int
-
-    scan = make_scanner(_Plain)  # type: ignore[arg-type]
+    scan = make_scanner(_Plain(hook))  # type: ignore[arg-type]
     return lambda data: scan(data, 0)[0]
+
+
+class _Plain:
+    """The attributes of a json.JSONDecoder that the scanner reads."""
+
+    strict = True
+    object_pairs_hook = parse_constant = None
+    parse_float = float
+    parse_int = int
+
+    def __init__(self, hook: Callable[[dict[str, Any]], Any]) -> None:
+        # Of the object and not of a class made for it: a class refers to itself, and what the hook knows stays with it.
+        self.object_hook = hook
 
 
 def is_experimental(schema: Any, pointer: Pointer) -> bool:

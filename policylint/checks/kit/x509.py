@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from policylint.topology.certificates import BLOCK
 
-_SEQUENCE, _OBJECT, _OCTETS, _DNS_NAME, _EXTENSIONS = 0x30, 0x06, 0x04, 0x82, 0xA3
+_OBJECT, _OCTETS, _DNS_NAME, _EXTENSIONS = 0x06, 0x04, 0x82, 0xA3
 _ALTERNATIVE_NAMES = b"\x55\x1d\x11"
 _LONG = 0x80
 _LARGEST = 1 << 16

@@ -52,8 +52,6 @@ _CERT_MANAGER = "cert-manager.io"
 _NO_CEL = "predicate"
 _NO_CIDR = "address"
 """Faults that the controller reports in Enforced, and with reason Unknown."""
-_PORTS = frozenset({80, 443, *range(1024, 49152)})
-"""The ports that health checks may use."""
 _REFUSED = {"Conflicted": "Conflicted", "Invalid": "Invalid", "TargetNotFound": "TargetNotFound"}
 """Verdicts with which a policy is not accepted, and the reason that its condition gives."""
 

@@ -30,7 +30,6 @@ _MOST_DIGITS = 20
 _INTEGER = Pattern(r"[+-]?[0-9]+")
 _MOST = 200_000
 """Characters, or items, that one call may make."""
-_BLANKS: Final = "\t\n\v\f\r \u0085\u00a0"
 
 
 def _bounded(length: int) -> None:

@@ -160,22 +160,25 @@ def of_workload(resource: Resource, key: ResourceKey) -> Endpoint:
         resource.key.namespace,
         labels,
         False,
-        tuple([port for port in _container_ports(spec) if port.name]),
+        tuple(_container_ports(spec, named=True)),
         spec.get("hostNetwork") is True,
         account if isinstance(account, str) else "default",
         resource,
     )
 
 
-def _container_ports(spec: Mapping[str, Any]) -> list[NamedPort]:
-    """Return the ports of containers and of sidecars."""
-    found = []
+def _container_ports(spec: Mapping[str, Any], *, named: bool = False) -> list[NamedPort]:
+    """Return the ports of containers and of sidecars, or only those that have a name."""
+    found: list[NamedPort] = []
     for container in running(spec):
         ports = container.get("ports")
         for port in ports if isinstance(ports, list) else ():
             if not isinstance(port, dict):
                 continue
+            name = text(port.get("name"))
+            if named and not name:
+                continue
             number, protocol = integer(port.get("containerPort")), port.get("protocol") or "TCP"
             if number is not None and 0 < number <= LAST and protocol in PROTOCOLS:
-                found.append(NamedPort(text(port.get("name")), protocol, number))
+                found.append(NamedPort(name, protocol, number))
     return found

@@ -97,9 +97,10 @@ def is_written_later(label: str, templates: Iterable[Mapping[str, Any]]) -> bool
 def running(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the containers of a pod that go on running, sidecars (`restartPolicy: Always`) among them: their ports are
     those of the pod (kubernetes/kubernetes pkg/api/v1/pod/util.go, FindPort)."""
-    sidecars = (each for each in map(mapping, sequence(spec.get("initContainers"))) if "restartPolicy" in each)
-    restarted = (each for each in sidecars if each["restartPolicy"] == "Always")
-    return [*map(mapping, sequence(spec.get("containers"))), *restarted]
+    containers = [*map(mapping, sequence(spec.get("containers")))]
+    if begun := spec.get("initContainers"):
+        containers += (each for each in map(mapping, sequence(begun)) if each.get("restartPolicy") == "Always")
+    return containers
 
 
 def container_ports(workload: Resource) -> list[tuple[str, str]] | None:

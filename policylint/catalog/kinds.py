@@ -523,7 +523,7 @@ class ShippedFile:
             self.data = file.read()
         self._content: Mapping[str, Any] | None = None
         self._groups: frozenset[bytes] | None = None
-        self._names: bytes | None = None
+        self._names: frozenset[bytes] | None = None
         self._kinds: tuple[PolicyKind, ...] | None = None
         self._order: tuple[Phase, ...] | None = None
         self._has: dict[bytes, bool] = {}
@@ -536,8 +536,9 @@ class ShippedFile:
     def names(self, name: str) -> bool:
         """Return whether an entry of the file may be of a kind with this name, in lower case."""
         if self._names is None:
-            self._names = self.data.lower()
-        return b"\n    kind: " + name.encode() + b"\n" in self._names
+            entries = self.data.split(b"\n    kind: ")[1:]
+            self._names = frozenset(entry.partition(b"\n")[0].lower() for entry in entries)
+        return name.encode() in self._names
 
     def has(self, words: bytes) -> bool:
         """Return whether the file has some words, looked for once: it is asked for each route, and long."""

@@ -43,6 +43,7 @@ from policylint.workspace.charts_beside import deployed, entries_of, installed_e
 from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.shared_files import are_together, shared_by
 from policylint.workspace.templates import Templates
+from policylint.workspace.together import are_together
 from policylint.workspace.values_beside import values_beside, values_files
 
 if TYPE_CHECKING:

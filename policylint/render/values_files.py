@@ -16,7 +16,8 @@ from policylint.patterns import Pattern
 from policylint.render.by_hand import ACTS
 from policylint.render.scripts import Scripts
 
-_VALUES = Pattern(r"(?:.*/)?[^/]*[vV]alues[^/]*\.ya?ml")
+_VALUES = Pattern(r"(?:(?:[\w.-]*[._-])?values|[\w.-]*Values)(?:[A-Z0-9._-][\w.-]*)?\.ya?ml")
+"""`values.yaml`, `values-prod.yaml`, `redis-values.yaml`, `prod.values.yml`, `values_prod.yaml`, `prodValues.yaml`."""
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _OBJECT = Pattern(rb"(?m)^[^#\n]*\bapiVersion\b")
 _CHART = "Chart.yaml"
@@ -24,10 +25,15 @@ _MOST = 300
 """Values files that are looked into."""
 
 
+def holds_values(path: str) -> bool:
+    """Return whether a file is called as values of a chart are: by a name with that word in it."""
+    return _VALUES.fullmatch(path.rpartition("/")[2]) is not None
+
+
 def may_be_put_out(scripts: Scripts) -> Iterator[Custom]:
     """Yield the objects in values files beside which there is no chart."""
     charts = {path.rpartition("/")[0] for path in scripts.files if path.rpartition("/")[2] == _CHART}
-    files = [each for each in scripts.files if _VALUES.fullmatch(each) and each.rpartition("/")[0] not in charts]
+    files = [each for each in scripts.files if holds_values(each) and each.rpartition("/")[0] not in charts]
     for path in files[:_MOST]:
         data = scripts.read(path) or b""
         for document in read(data, path).documents if _OBJECT.search(data) else ():

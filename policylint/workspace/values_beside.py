@@ -12,17 +12,14 @@ from typing import Any
 
 from policylint.documents import read
 from policylint.model import Resource, mapping
-from policylint.patterns import Pattern
 from policylint.render.journal import Gap
+from policylint.render.values_files import holds_values
 from policylint.sources import SourceError, SourceFile
-
-_VALUES = Pattern(r"(?:[\w.-]*[.-])?values(?:[.-][\w.-]*)?\.ya?ml")
-"""`values.yaml`, `values-prod.yaml`, `redis-values.yaml`, `prod.values.yml`."""
 
 
 def values_files(files: Iterable[SourceFile]) -> list[SourceFile]:
     """Return the files that hold values of charts, by their names."""
-    return [file for file in files if _VALUES.fullmatch(file.path.rpartition("/")[2])]
+    return [file for file in files if holds_values(file.path)]
 
 
 def values_beside(objects: Iterable[Resource], files: Iterable[SourceFile]) -> Iterator[Gap]:

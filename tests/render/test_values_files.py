@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.render.values_files import holds_values
 from policylint.workspace import open_workspace
 
 ROUTE = """
@@ -113,3 +114,18 @@ def test_no_hand_installs_what_stands_in_a_manifest(tmp_path: Path) -> None:
     )
     text = extra(MIDDLEWARE % "").replace("\n", "\n    ")
     assert said(tmp_path, {"traefik/values.yaml": held + text}) == IS_MISSING
+
+
+@pytest.mark.parametrize(
+    ("path", "holds"),
+    [
+        *((each, True) for each in ("values.yaml", "a/values-prod.yml", "redis-values.yaml", "prod.values.yml")),
+        *((each, True) for each in ("values_prod.yaml", "prodValues.yaml", "valuesProd.yaml", "values2.yaml")),
+        *(
+            (each, False)
+            for each in ("valuesets.yaml", "myvalues.yaml", "values.json", "values/app.yaml", "value.yaml")
+        ),
+    ],
+)
+def test_what_values_are_called(path: str, holds: bool) -> None:
+    assert holds_values(path) is holds

@@ -4,8 +4,9 @@
   one in which a variable stands for a list or an object, what it is on its own form apart (GWP501), and on
   an object that two plain files write, but for what is wrong with one of the files as such, and what rests on two
   objects that scripts apply in turn.
-* What rests on how a kind behaves that could not be verified, on kustomizations that were not rendered, or on a chart's
-  default values, as nothing says with which it is installed, is assumed.
+* What rests on how a kind behaves that could not be verified, on kustomizations that were not rendered, on what stands
+  whole in the values of a chart that is not rendered, or on a chart's default values, as nothing says with which it is
+  installed, is assumed.
 * What is assumed is a warning at most. It says on what it rests, whatever assumed it.
 
 What a change takes away (`OF_CHANGES`) stays an error: it acted before, and there silence costs more than a false
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from policylint.model.resource import dotted
+from policylint.model.resource import PUT_OUT, dotted
 from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def settled(
                 variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding), place)
             elif finding.rule in _OF_FORM:
                 variants = _renamed(finding, simulation) or simulation.world.apart(finding.resources, None, place)
-            open_key = next((key for key in finding.resources if key in written), None)
+            open_key = next((key for key in finding.resources if written.get(key, PUT_OUT) != PUT_OUT), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
                 ground = f"{open_key} may be deployed with other values: {written[open_key]}"
@@ -135,6 +136,9 @@ def _assumed(finding: Finding, simulation: Simulation) -> str:
             return f"how {state.kind.kind} behaves could not be verified in its implementation's code"
     if simulation.world.movable and finding.rule.startswith(_DEPLOYED):
         return NOT_RENDERED
+    known = map(simulation.world.get, finding.resources)
+    if any(resource is not None and resource.provisional == PUT_OUT for resource in known):
+        return PUT_OUT
     chart = next((chart for _, chart in _of_lone_charts(finding, simulation)), "")
     return f"chart {chart} with its default values, as nothing here installs it" if chart else ""
 

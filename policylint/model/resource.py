@@ -72,6 +72,8 @@ ENCRYPTED = "it is encrypted with SOPS"
 """Why an object is provisional whose values only a key shows."""
 GUESSED = "its chart is not rendered, and may make another one of these values"
 """Why an object is provisional that is read off the values of a chart: one that is written counts before it."""
+PUT_OUT = "a chart that is not rendered is taken to put out what stands whole in its values"
+"""Why an object is not certain that stands so in values: findings about it are assumed, and no more open than that."""
 
 
 class Resource:

@@ -16,7 +16,7 @@ from policylint.model.faults import Fault
 from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, ResourceKey, is_symbolic
 from policylint.model.kinds import SIBLINGS
 from policylint.model.resolution import Resolution
-from policylint.model.resource import GUESSED, Location, Resource, Written
+from policylint.model.resource import GUESSED, PUT_OUT, Location, Resource, Written
 from policylint.model.selectors import Labelled
 from policylint.model.unseen import OPERATED, Unseen
 from policylint.namedtuple import NamedTuple
@@ -71,6 +71,8 @@ _INHABITING = (
 """Kinds (group, kind) of which an object shows that its namespace is at home in this tree."""
 
 
+_OF_VALUES = frozenset({GUESSED, PUT_OUT})
+"""What is read off the values of a chart: objects that are written count before it."""
 _ABSENT = frozenset({"missing-file", "missing-path"})
 """Codes of notes on what is deployed and is not in the tree."""
 
@@ -178,10 +180,10 @@ class World:
         """Pairs (earlier, later) with one identity in this environment."""
         for resource in resources:
             earlier = self.resources.get(resource.key)
-            if earlier is not None and resource.provisional == GUESSED:
+            if earlier is not None and resource.provisional in _OF_VALUES:
                 continue
             self.resources.pop(resource.key, None)
-            is_written = earlier is not None and earlier.provisional != GUESSED
+            is_written = earlier is not None and earlier.provisional not in _OF_VALUES
             if earlier is not None and is_written and not resource.key.unplaced and not is_symbolic(resource.key.path):
                 self.duplicates.append((earlier, resource))
             self.resources[resource.key] = resource

@@ -40,9 +40,8 @@ from policylint.render.flux.helm_releases import speaks_of_routes
 from policylint.render.flux.roots import is_below, live_manifests
 from policylint.render.helm import published
 from policylint.render.helm.app_template.release import Release, major_of
-from policylint.render.helm.ingresses import ingresses
 from policylint.render.helm.layers import Layers, merged
-from policylint.render.helm.unrendered import MadeOfValues, known_of
+from policylint.render.helm.unrendered import known_of, usual_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS
@@ -590,7 +589,7 @@ class Argo:
         name, chart = text(helm.get("releaseName")) or owner.name, text(source.get("chart")).rpartition("/")[2]
         version = text(source.get("targetRevision"))
         release = Release(name, namespace or "default", values, origin, self._budget, chart, major_of(chart, version))
-        known = known_of(release, version) if chart else MadeOfValues(ingresses(release), of_family=False)
+        known = known_of(release, version) if chart else usual_of(release)
         if known.of_family:
             self._in_this_tree = True
             if not known.is_whole(chart):
@@ -604,7 +603,7 @@ class Argo:
             return known.objects
         may_make_routes = lacks_files or not source.get("chart") or speaks_of_routes(values)
         message = f"{owner} may create it; its chart is not rendered"
-        makes = published.source(chart, values)
+        makes = published.source(chart, values if lacks_files or helm.get("parameters") else known.rest)
         cluster.journal.gap(message, namespace, gateway_api=may_make_routes, source=makes)
         cluster.journal.note(f"the chart of {owner} is not rendered", place, code="chart")
         for manifest in known.objects if lacks_files or helm.get("parameters") else ():

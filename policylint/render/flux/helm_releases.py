@@ -188,7 +188,8 @@ def _released(
     if objects is None:
         may_make_routes = not values.seen or _may_make_routes(manifest.spec, release.values)
         message = f"{manifest} may create it; its chart is not rendered"
-        kinds = published.source(own_name, release.values, seen=values.seen)
+        left = known.rest if known is not None and values.seen else release.values
+        kinds = published.source(own_name, left, seen=values.seen)
         journal.gap(message, release.namespace, gateway_api=may_make_routes, source=kinds)
         made_so = known.objects if known is not None else []
         for made in made_so if not values.seen else ():

@@ -108,7 +108,7 @@ def made(
             journal.gap(reason, parent.namespace, source=published.source(name, values))
     else:
         may_make_routes = not parent.is_whole or speaks_of_routes(values)
-        known = published.source(name, values, seen=parent.is_whole)
+        known = published.source(name, found.rest if parent.is_whole else values, seen=parent.is_whole)
         journal.gap(
             f"{about} may create it; it is not rendered", parent.namespace, gateway_api=may_make_routes, source=known
         )

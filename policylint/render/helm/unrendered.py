@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from policylint.namedtuple import NamedTuple
 from policylint.render.helm import app_template, known_charts
 from policylint.render.helm.app_template.release import Release
 from policylint.render.helm.ingresses import ingresses
+from policylint.render.helm.put_out import put_out
 from policylint.render.provenance import Manifest
 
 
@@ -15,10 +18,12 @@ class MadeOfValues(NamedTuple):
     Args:
         objects: that it makes.
         of_family: whether the chart is made with the library of app-template, so that its values say all of them.
+        rest: the values without what stands whole in them and is among the objects.
     """
 
     objects: list[Manifest]
     of_family: bool
+    rest: Any
 
     def is_whole(self, chart: str) -> bool:
         """Return whether these are all objects of a chart of some name: what else is made so has values of its own."""
@@ -32,6 +37,13 @@ def known_of(release: Release, version: str) -> MadeOfValues:
         ExhaustedError: it makes more objects than the budget allows.
     """
     if app_template.makes(release.chart, version, release.values):
-        return MadeOfValues(app_template.objects(release), of_family=True)
+        return MadeOfValues(app_template.objects(release), of_family=True, rest=release.values)
     chart = release.chart.rpartition("/")[2]
-    return MadeOfValues([*known_charts.routes(chart, release), *ingresses(release)], of_family=False)
+    usual = usual_of(release._replace(chart=chart))
+    return usual._replace(objects=[*known_charts.routes(chart, release), *usual.objects])
+
+
+def usual_of(release: Release) -> MadeOfValues:
+    """Return what nearly all charts make that have such values: of a chart of which not even the name is known, too."""
+    objects, rest = put_out(release)
+    return MadeOfValues([*ingresses(release), *objects], of_family=False, rest=rest)

@@ -622,7 +622,7 @@ class _Run:
         if known.is_whole(own_name):
             return
         lacking = "the chart's own values are not seen" if known.of_family else "charts are not rendered"
-        makes = published.source(own_name, values)
+        makes = published.source(own_name, values if lacks_files else known.rest)
         self._journal.gap(f"chart {name} may create it; {lacking}", namespace, source=makes)
         if known.of_family:
             return

@@ -99,7 +99,8 @@ def converted(schema: Mapping[str, Any]) -> dict[str, Any]:
         result[RULES] = rules
     items = _read(schema, "items", _SCHEMA)
     if items is not None:
-        result["items"] = converted(items)
+        # A list that is open keeps what its items hold: pkg/apiserver/schema/pruning/algorithm.go, skipPrune.
+        result["items"] = converted({**items, _OPEN: True} if kind == "array" and _is_set(schema, _OPEN) else items)
     if kind == "array":
         _distinct(schema, result)
     if kind == "object":

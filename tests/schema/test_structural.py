@@ -12,6 +12,7 @@ from policylint.schema.explain import explain
 from policylint.schema.structural import MalformedSchemaError, converted, structural
 from tests.worlds import opened
 
+OPEN = "x-kubernetes-preserve-unknown-fields"
 ODD = (True, -1, 0.5, "x", [], [5], {}, {"x": 5}, float("nan"))
 TAKEN: dict[str, tuple[Any, ...]] = {
     "additionalProperties": (True, {}, {"x": 5}),
@@ -103,3 +104,27 @@ def test_junctions_judge_what_defaults_have_filled_in() -> None:
     assert not checker.is_valid({"value": "a.example.com"})
     assert checker.is_valid({"type": "Hostname", "value": "a.example.com"})
     assert Checker(converted({**node, "oneOf": [{"required": ["type"]}]})).is_valid({"value": "x"})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "strange"),
+    [
+        ({"type": "array", OPEN: True, "items": {"type": "object"}}, [{"kind": "Pod"}], []),
+        ({"type": "array", "items": {"type": "object"}}, [{"kind": "Pod"}], ["kind"]),
+        ({"type": "array", "items": {"type": "object", OPEN: True}}, [{"kind": "Pod"}], []),
+        (
+            {"type": "array", OPEN: True, "items": {"type": "array", "items": {"type": "object"}}},
+            [[{"kind": "Pod"}]],
+            [],
+        ),
+        (
+            {"type": "array", OPEN: True, "items": {"type": "object", "properties": {"spec": {"type": "object"}}}},
+            [{"kind": "Pod", "spec": {"a": 5}}],
+            ["a"],  # what is declared is pruned by what it says itself
+        ),
+    ],
+)
+def test_a_list_keeps_what_its_items_hold(field: dict[str, Any], value: Any, strange: list[str]) -> None:
+    schema = structural({"type": "object", "properties": {"objects": field}})
+    found = explain(schema, {"objects": value})
+    assert [violation.pointer[-1] for violation in found] == strange

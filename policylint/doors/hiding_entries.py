@@ -49,7 +49,9 @@ def of_gateway(simulation: Simulation, state: GatewayState) -> Hiding | None:
         resource = binding.resolution.resource
         place = _place(resource.body if resource is not None else {}, ())
         if resource is not None and place:
-            return Hiding(resource, place, is_stated=True) if value_at(resource.body, place) == "Cluster" else None
+            does_hide = value_at(resource.body, place) == "Cluster"
+            is_kept = not is_plain(simulation.world, value_at(resource.body, place[:-1]))
+            return Hiding(resource, place, is_stated=True) if does_hide and not is_kept else None
     about = placements(implementation_of(state, simulation.catalog) or "")
     infrastructure = mapping(state.gateway.spec.get("infrastructure"))
     is_silent = not named and "parametersRef" not in infrastructure

@@ -249,13 +249,34 @@ def test_lists_of_middlewares() -> None:
     assert not findings(MIDDLEWARE, told, published("traefik", "edge"))
 
 
+BEHIND_PARAMETERS = (
+    EG,
+    gateway("edge", "edge", "[{name: http, port: 80, protocol: HTTP}]", PARAMETERS, "eg"),
+    service("web", "edge"),
+    route("web", "edge", "[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]"),
+)
+
+
+@pytest.mark.parametrize(
+    ("cilium", "more", "is_hidden"),
+    [
+        ("loadBalancer: {mode: snat}", "", True),
+        ("loadBalancer: {mode: dsr}", "", False),
+        ("loadBalancer: {mode: hybrid}", "", False),
+        ("", ", annotations: {service.beta.kubernetes.io/aws-load-balancer-type: nlb-ip}", False),
+        ("", ", annotations: {service.beta.kubernetes.io/aws-load-balancer-proxy-protocol: '*'}", False),
+        ("", ", annotations: {lbipam.cilium.io/ips: 192.168.1.1}", True),
+    ],
+)
+def test_what_keeps_addresses_does_so_at_gateways(cilium: str, more: str, is_hidden: bool) -> None:
+    policy = at_gateway("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", ADDRESSES)
+    proxy = PROXY.replace("POLICY", f"Cluster{more}")
+    release = CILIUM.replace("VALUES", "").replace("OWN", cilium)
+    assert bool(findings(*BEHIND_PARAMETERS, proxy, policy, release)) is is_hidden
+
+
 def test_parameters_of_a_gateway() -> None:
-    base = (
-        EG,
-        gateway("edge", "edge", "[{name: http, port: 80, protocol: HTTP}]", PARAMETERS, "eg"),
-        service("web", "edge"),
-    )
-    base = *base, route("web", "edge", "[{name: edge}]", more="rules: [{backendRefs: [{name: web, port: 80}]}]")
+    base = BEHIND_PARAMETERS
     policy = at_gateway("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", ADDRESSES)
     [found] = findings(*base, PROXY.replace("POLICY", "Cluster"), policy)
     assert "which EnvoyProxy edge/proxy hides" in found.message

@@ -20,7 +20,7 @@ def readers(annotation: str, kind: str) -> tuple[str, list[str]]:
         return "", []
     kinds = {each: texts(names) for each, names in mapping(known.get("kinds")).items()}
     is_read = any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in texts(known["names"]))
-    places = [each for each, names in kinds.items() if name in names] or (texts(known["others"]) if is_read else [])
+    places = [*(each for each, names in kinds.items() if name in names), *(texts(known["others"]) if is_read else ())]
     return ("", []) if kind in places or not places else (text(known.get("reader")), places)
 
 

@@ -583,3 +583,15 @@ def test_an_annotation_that_is_read_from_gateways(
     made = [worlds.route(name, annotations=f"{target}: {value}") for name, value in routes.items()]
     found = run(worlds.simulated(gateway, *made), select={"GWP114"})
     assert [each.message for each in found] == [f"{target} does nothing on {whom}" for whom in said]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_read"), [("controller", True), ("target", True), ("ttl", False), ("hostname", False)]
+)
+def test_what_gateways_say_to_external_dns(name: str, is_read: bool) -> None:
+    """kubernetes-sigs/external-dns#6545: a Gateway of another `controller` is passed over, as routes are."""
+    said = f"annotations: {{external-dns.alpha.kubernetes.io/{name}: x}}"
+    gateway = worlds.gateway().replace("namespace: infra", f"namespace: infra, {said}", 1)
+    route = worlds.route("a", annotations="external-dns.alpha.kubernetes.io/controller: x")
+    found = run(worlds.simulated(gateway, route), select={"GWP114"})
+    assert [each.resources[0].kind for each in found] == ([] if is_read else ["Gateway"])

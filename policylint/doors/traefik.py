@@ -41,7 +41,10 @@ _OF_CRDS = "--providers.kubernetescrd"
 _CROSSING, _EXTERNAL = "allowCrossNamespace", "allowExternalNameServices"
 _OLD_GROUP = "traefik.containo.us"
 _OLDER = "Traefik 2 reads that group"
-_UNROUTED = "Traefik makes no router of it: its requests are answered with 404, its connections closed"
+_UNROUTED = (
+    "Traefik makes no router of it: its requests go to another one that fits, else they are answered with 404; "
+    "its connections are closed"
+)
 Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
 

@@ -145,7 +145,10 @@ class Traefik(Implementation):
                     if middleware is not None and fault:
                         place = ("spec", "routes", number, "middlewares", index)
                         does = f"names {middleware.key}, which cannot be used: {fault}"
-                        then = "Traefik makes no router of the rule: its requests are answered with 404"
+                        then = (
+                            "Traefik makes no router of the rule: its requests go to another one that fits, "
+                            "else they are answered with 404"
+                        )
                         yield DeadEnd(ingress, place, does, "mend the Middleware", (middleware.key,), then=then)
 
     def rule_fault(self, route: Resource, rule: Rule, topology: Topology) -> tuple[int, str] | None:

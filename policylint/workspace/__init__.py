@@ -107,7 +107,8 @@ class Workspace:
     def findings(
         self, select: set[str] | None = None, *, spent: dict[str, float] | None = None, last: bool = False
     ) -> list[Finding]:
-        """Return all findings by file and place; the same finding of several environments once, with their names.
+        """Return all findings by file and place; the same finding of several environments once, with their names and
+        what it rests on in the first of them.
 
         Args:
             select: the ids of the rules that run; None for all that are on by default.
@@ -119,13 +120,13 @@ class Workspace:
 
         if last:
             forget_valid()
-        folded: dict[Finding, list[str]] = {}
+        folded: dict[Finding, tuple[Finding, list[str]]] = {}
         for simulation in (*self.simulations, *self._beside):
             for finding in run(simulation, select=select, spent=spent):
-                folded.setdefault(finding, []).append(simulation.world.name)
+                folded.setdefault(finding._replace(ground=""), (finding, []))[1].append(simulation.world.name)
             if last:
                 simulation.give_back()
-        named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.items()]
+        named = [finding._replace(environments=tuple(sorted(set(names)))) for finding, names in folded.values()]
         if self.alternatives:
             named = self._of_alternatives(named)
         return sorted(named, key=finding_order)

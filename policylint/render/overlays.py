@@ -1,7 +1,8 @@
 """Environments of a tree that only kustomize arranges: top-level kustomizations that exclude each other are clusters.
 
 Two kustomizations that make the same object are two answers to one question, so they are two environments, named by
-their directories. Those that have nothing in common are deployed side by side. Manifests outside of all kustomizations
+their directories. Those that have nothing in common are deployed side by side, but for those of an environment by their
+path (`clusters/east/app`): they go with the others of that one. Manifests outside of all kustomizations
 are applied everywhere, but for those that exclude each other: each of these (variants.py) is one more environment.
 
 The same holds for what another deployer of the tree leaves over (left_over.py).
@@ -239,6 +240,8 @@ def _grouped(
     if is_within:
         groups = {directory or "default": [directory] for directory in sorted(rivals)}
     shared = [directory for directory in sorted(built) if directory not in rivals]
+    stated = {directory: _stated(directory) for directory in built}
+    of_rivals = {stated[directory] for directory in rivals} - {""}
     known: set[frozenset[str]] = set()
     found: dict[str, list[str]] = {}
     for name, directories in sorted(groups.items()):
@@ -246,7 +249,9 @@ def _grouped(
             directories = [*directories, *_neighbours(directories, rivals, against)]
         if (together := frozenset(directories)) not in known:
             known.add(together)
-            found[name] = [*directories, *shared]
+            own = {stated[directory] for directory in directories}
+            beside = [each for each in shared if stated[each] in own or stated[each] not in of_rivals]
+            found[name] = [*directories, *beside]
     return found, is_within
 
 
@@ -286,11 +291,17 @@ def _alternatives(built: Mapping[str, Built], rivals: Collection[str]) -> set[st
     }
 
 
+def _stated(directory: str) -> str:
+    """Return the environment that a directory is one of, as its path says; "" where it says none."""
+    steps = directory.split("/")
+    marker = next((marker for marker in ENVIRONMENT_MARKERS if marker in steps[:-1]), None)
+    return "" if marker is None else steps[steps.index(marker) + 1]
+
+
 def _name(directory: str) -> str:
     steps = directory.split("/")
-    for marker in ENVIRONMENT_MARKERS:
-        if marker in steps[:-1]:
-            return steps[steps.index(marker) + 1]
+    if stated := _stated(directory):
+        return stated
     return cluster_name(directory) if steps[-1] in ("app", "base", "manifests") else steps[-1] or "default"
 
 

@@ -19,17 +19,6 @@ _LISTS = ("parentRefs", "targetRefs")
 """Fields of a spec that name several things, each of which counts by itself."""
 
 
-def are_together(relative: Callable[[], Mapping[str, str]], file: str, other: str) -> bool:
-    """Return whether plain files may well be for one cluster: they lie below the same directory of the root, or the
-    first one is for all of the tree, right below the root or in a directory there (`crds/`).
-
-    Args:
-        relative: returns the paths of files below the root, where that is not what they are called.
-    """
-    place, place_of_other = (relative().get(each, each).split("/") for each in (file, other))
-    return len(place) <= len(("crds", "file")) or place[0] == place_of_other[0]
-
-
 def shared_by(
     own: Sequence[Resource], name: str, known: Iterable[Environment]
 ) -> Callable[[Sequence[ResourceKey]], str]:

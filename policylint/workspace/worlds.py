@@ -41,7 +41,7 @@ from policylint.workspace.alternatives import DEFAULT, Alternative, Others, sepa
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.charts_beside import deployed, entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
-from policylint.workspace.shared_files import are_together, shared_by
+from policylint.workspace.shared_files import shared_by
 from policylint.workspace.templates import Templates
 from policylint.workspace.together import are_together
 from policylint.workspace.values_beside import values_beside, values_files

@@ -86,12 +86,29 @@ def without_backends(world: World, door: ResourceKey) -> tuple[int | None, str]:
 
 def refuses(world: World, door: ResourceKey, backend: ResourceKey) -> str:
     """Return why the controller of an Ingress certainly does not use a Service: it is a name; "" where it may."""
+    option, is_taken = _taking(world, door, backend)
+    return f"{backend} is {_named_only(option)}" if option and is_taken is False else ""
+
+
+def doubted(world: World, door: ResourceKey, backend: ResourceKey) -> str:
+    """Return why the controller of an Ingress may not use a Service; "" where that is known."""
+    option, is_taken = _taking(world, door, backend)
+    return f"it names {backend}, {_named_only(option)}" if option and is_taken is None else ""
+
+
+def _named_only(option: Mapping[str, Any]) -> str:
+    return f"an ExternalName, which its controller takes only with {text(option.get('argument'))}"
+
+
+def _taking(world: World, door: ResourceKey, backend: ResourceKey) -> tuple[Mapping[str, Any], bool | None]:
+    """Return the option with which the controller of an Ingress takes a Service that is a name, none where it needs
+    none, and whether it is set."""
     vendor = server_of(world, door)
     option = {} if vendor is None else vendor.externals
     seen = world.get(backend) if option and backend[:2] == ("", "Service") else None
-    if seen is None or seen.spec.get("type") != "ExternalName" or is_allowed(option, world) is not False:
-        return ""
-    return f"{backend} is an ExternalName, which its controller takes only with {text(option.get('argument'))}"
+    if seen is None or seen.spec.get("type") != "ExternalName":
+        return {}, None
+    return option, is_allowed(option, world)
 
 
 def astray(world: World) -> Iterator[DeadEnd]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policylint.catalog.content import places
 from policylint.documents import Pointer
-from policylint.doors.annotations import astray, closed, ended, risky, without_backends
+from policylint.doors.annotations import astray, closed, ended, refuses, risky, server_of, without_backends
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
@@ -26,6 +26,7 @@ from policylint.model import (
     World,
     is_symbolic,
     mapping,
+    sequence,
     text,
     texts,
     value_at,
@@ -43,6 +44,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from unrouted(world)
     yield from never_reached(world)
     yield from without_service(world)
+    yield from _without_pods(world)
     yield from without_object(world)
     yield from astray(world)
     yield from contended(world)
@@ -89,6 +91,23 @@ def without_service(world: World) -> Iterator[DeadEnd]:
         place = (*pointer, "name") if isinstance(value, dict) else pointer
         severity: Severity = "warning" if is_copy else "error"
         yield DeadEnd(resource, place, does, fix, (key,), then=then, severity=severity)
+
+
+def _without_pods(world: World) -> Iterator[DeadEnd]:
+    """Yield the paths of Ingresses for Services of type ExternalName whose controller certainly takes none."""
+    told: set[tuple[ResourceKey, ResourceKey]] = set()
+    for resource, pointer, value, key in services_named(world):
+        vendor = server_of(world, resource.key)
+        if vendor is None or (resource.key, key) in told or not refuses(world, resource.key, key):
+            continue
+        if pointer[1] == "defaultBackend" and vendor.defaults_alone and sequence(resource.spec.get("rules")):
+            continue
+        told.add((resource.key, key))
+        option = text(vendor.externals.get("argument"))
+        does = f"sends requests to {key}, an ExternalName, which its controller takes only with {option}"
+        fix = f"set {option}=true, or name a Service that selects pods"
+        place = (*pointer, "name") if isinstance(value, dict) else pointer
+        yield DeadEnd(resource, place, does, fix, (key,), then=_answered(world, resource))
 
 
 def services_named(world: World) -> Iterator[tuple[Resource, Pointer, object, ResourceKey]]:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
 from policylint.doors.addresses import believed
-from policylint.doors.annotations import fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
+from policylint.doors.annotations import doubted, fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.handshakes import is_turned_away
@@ -141,7 +141,9 @@ class _Class:
         named = {entry.host: self._other_names(entry.host) for entry in self._entries}
         for rule in self._rules():
             contested = self._contests.get((rule.holder.key, rule.host))
-            yield rule if contested is None else rule._replace(unknown=contested.doubt(rule.host))
+            unknown = self._doubt(rule) if contested is None else contested.doubt(rule.host)
+            rule = rule._replace(unknown=unknown) if unknown else rule
+            yield rule
             for alias in named[rule.host][0]:
                 yield rule._replace(host=alias, name=f"{rule.name} as {alias}")
         for host, (_, redirected) in named.items():
@@ -154,6 +156,15 @@ class _Class:
                 }
                 for opening in (_HTTP, _HTTPS):
                     yield DoorRule(entry.ingress, opening, other, f"{other} to {host}", body, entry.pointer)
+
+    def _doubt(self, rule: DoorRule) -> str:
+        """Return why no rule may be made of a path."""
+        if not self._vendor.externals:
+            return ""
+        home = rule.holder.key.namespace
+        named = [text(mapping(each).get("name")) for each in sequence(rule.body.get("backendRefs"))]
+        doubts = (doubted(self._world, rule.holder.key, ResourceKey("", "Service", home, name)) for name in named)
+        return next(filter(None, doubts), "")
 
     def _other_names(self, host: str) -> tuple[list[str], list[str]]:
         """Return the names by which the server of a host is reached as well, and those that are redirected to it; those

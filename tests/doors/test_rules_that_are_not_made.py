@@ -215,21 +215,36 @@ NAME = manifest(
 
 
 @pytest.mark.parametrize(
-    ("of_class", "settings", "end"),
+    ("of_class", "settings", "end", "sure"),
     [
-        ("traefik", (), "name"),
-        ("traefik", (traefik("--providers.kubernetesingress"),), "web"),
-        ("traefik", (traefik(f"--{OPTION}=true"),), "name"),
-        ("traefik", (traefik("--providers.kubernetescrd.allowExternalNameServices=true"),), "name"),
-        ("traefik", (installed("{}"),), "web"),
-        ("traefik", (installed("{providers: {kubernetesIngress: {allowExternalNameServices: true}}}"),), "name"),
-        ("nginx", (traefik("--providers.kubernetesingress"),), "name"),
+        ("traefik", (), "name", False),
+        ("traefik", (traefik("--providers.kubernetesingress"),), "web", True),
+        ("traefik", (traefik(f"--{OPTION}=true"),), "name", True),
+        ("traefik", (traefik("--providers.kubernetescrd.allowExternalNameServices=true"),), "name", False),
+        ("traefik", (installed("{}"),), "web", True),
+        ("traefik", (installed("{providers: {kubernetesIngress: {allowExternalNameServices: true}}}"),), "name", True),
+        ("nginx", (traefik("--providers.kubernetesingress"),), "name", True),
     ],
 )
-def test_a_path_for_a_service_that_is_a_name(of_class: str, settings: tuple[str, ...], end: str) -> None:
+def test_a_path_for_a_service_that_is_a_name(of_class: str, settings: tuple[str, ...], end: str, *, sure: bool) -> None:
     """kubernetes.go, loadService (v3.7): the path is skipped, and another one takes its requests."""
     world = simulated(
         NAMESPACE, WEB, NAME, ingress(paths="/api Prefix name, / Prefix web", of_class=of_class), *settings
     )
     assert answer(world, API)[0] == end
     assert answer(world, REST)[0] == "web"
+    takes = f"its controller takes only with --{OPTION}"
+    told = [each.message for each in run(world, select={"GWP415"})]
+    is_told = [f"Ingress shop/web sends requests to Service shop/name, an ExternalName, which {takes}"]
+    assert told == (is_told if end == "web" else [])
+    notes = Tracer(world, nearest=False).trace(from_url("GET", API)).notes
+    assert any(takes in note for note in notes) is (of_class == "traefik" and not sure)
+
+
+def test_a_default_backend_that_is_not_read_may_be_a_name() -> None:
+    more = "defaultBackend: {service: {name: name, port: {number: 80}}}"
+    of_traefik = traefik("--providers.kubernetesingress")
+    read = simulated(NAMESPACE, WEB, NAME, ingress(paths="", of_class="traefik", more=more), of_traefik)
+    assert [each.rule for each in run(read, select={"GWP415"})] == ["GWP415"]
+    unread = simulated(NAMESPACE, WEB, NAME, ingress(paths="/ Prefix web", of_class="traefik", more=more), of_traefik)
+    assert not list(run(unread, select={"GWP415"}))

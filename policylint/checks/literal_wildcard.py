@@ -40,11 +40,23 @@ def _values(policy: Resource) -> Iterator[tuple[Pointer, str]]:
 
 
 def _texts(place: Pointer, values: Any) -> Iterator[tuple[Pointer, str]]:
-    """Yield the texts of a list, but for those that say again what another one says as Istio reads it: `/dex/**` after
-    `/dex/*`."""
+    """Yield the texts of a list, but for those that are meant to match what another one does as Istio reads it:
+    `/dex/**` and `/dex/*/keys` beside `/dex/*`."""
+    listed = [value for value in sequence(values) if isinstance(value, str)]
     for index, value in enumerate(sequence(values)):
-        if isinstance(value, str) and not (value.endswith("**") and value.rstrip("*") + "*" in sequence(values)):
+        if isinstance(value, str) and not any(_takes_all(other, value) for other in listed):
             yield (*place, index), value
+
+
+def _takes_all(pattern: str, meant: str) -> bool:
+    """Return whether a text that Istio reads as a pattern takes all that another one was meant to match, in which any
+    `*` is one."""
+    if pattern.count("*") != 1 or "*" not in meant:
+        return False
+    begins, _, ends = pattern.partition("*")
+    return (not ends and meant.partition("*")[0].startswith(begins)) or (
+        not begins and meant.rpartition("*")[2].endswith(ends)
+    )
 
 
 def _finding(policy: Resource, pointer: Pointer, value: str) -> Finding:

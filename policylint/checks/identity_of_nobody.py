@@ -54,7 +54,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 field=field,
             )
         if not gateways and action(state.policy) == "ALLOW" and not is_trial(state):
-            yield from _outside(state, strangers)
+            root = text(simulation.catalog.settings(name).get("rootNamespace"))
+            yield from _outside(state, strangers, root)
         if not gateways and action(state.policy) == "DENY" and not is_trial(state):
             behind = list(_behind(simulation, state))
             yield from behind or _in_plain_text(simulation, state, authorizations)
@@ -111,11 +112,14 @@ class _Strangers:
         }
 
 
-def _outside(state: PolicyState, strangers: _Strangers) -> Iterator[Finding]:
-    """Yield the sources of an ALLOW whose pods are here, and none of them in the mesh: they have no identity."""
+def _outside(state: PolicyState, strangers: _Strangers, root: str) -> Iterator[Finding]:
+    """Yield the sources of an ALLOW whose pods are here, and none of them in the mesh: they have no identity.
+
+    All of the root namespace of the mesh is more than its pods that are here: its gateways are where it was installed.
+    """
     for place, field, source in _places(state.policy):
         named = [_account(field, value, state.policy.key.namespace) for value in texts(source.get(field))]
-        found = [[] if account is None else strangers.of(account) for account in named]
+        found = [[] if each is None or each == (root, "") else strangers.of(each) for each in named]
         if not found or not all(found):
             continue
         pods = [pod for each in found for pod in each]

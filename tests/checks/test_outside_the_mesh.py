@@ -59,6 +59,22 @@ def test_identities_of_pods_outside_the_mesh(tmp_path: Path, around: str, source
 
 
 @pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        ("namespaces: [istio-system]", False),  # its gateways were installed elsewhere
+        ("namespaces: [istio-system, desk]", False),
+        ("serviceAccounts: [istio-system/web]", True),
+    ],
+)
+def test_all_of_the_namespace_of_the_mesh_is_more_than_its_addons(tmp_path: Path, source: str, is_told: bool) -> None:
+    namespaces = "".join(NAMESPACE % (name, OUTSIDE, name) for name in ("istio-system", "desk"))
+    shop = NAMESPACE % ("shop", INSIDE, "shop")
+    (tmp_path / "all.yaml").write_text(namespaces + shop + POLICY % ("ALLOW", f"{{from: [{{source: {{{source}}}}}]}}"))
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP315"]
+    assert bool(found) is is_told
+
+
+@pytest.mark.parametrize(
     "stated", ["labels: {app: web, istio.io/rev: main}", "annotations: {sidecar.istio.io/inject: yes}"]
 )
 def test_pods_that_speak_of_the_mesh_may_be_in_it(tmp_path: Path, stated: str) -> None:

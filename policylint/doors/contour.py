@@ -22,7 +22,7 @@ from policylint.doors.contour_conditions import (
     faults_of_providers,
 )
 from policylint.doors.extensions import answering
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.forged import ForgedRule
@@ -540,4 +540,8 @@ def _body(proxy: Resource, route: Mapping[str, Any], *, to_https: bool) -> tuple
         for each in services
         if each.get("mirror") is not True
     ]
-    return {"backendRefs": references}, ()
+    waits = {
+        "request": mapping(route.get("timeoutPolicy")).get("response"),
+        "backendRequest": mapping(route.get("retryPolicy")).get("perTryTimeout"),
+    }
+    return {**timed(waits), "backendRefs": references}, ()

@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
@@ -570,7 +570,8 @@ def _body(
     routes = [mapping(route) for route in sequence(rule.get("route"))]
     alone = len(routes) == 1  # whatever its weight
     references = [_reference(world, virtual, each, 1 if alone else each.get("weight", 0), server) for each in routes]
-    return {"filters": filters, "backendRefs": references}, ()
+    waits = {"request": rule.get("timeout"), "backendRequest": mapping(rule.get("retries")).get("perTryTimeout")}
+    return {**timed(waits), "filters": filters, "backendRefs": references}, ()
 
 
 def _reference(

@@ -10,6 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, value_at
+from policylint.model.quantities import milliseconds
 from policylint.model.resource import Written
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -22,6 +23,13 @@ PROTOCOLS = {"http": "HTTP", "https": "HTTPS", "tls": "TLS", "tcp": "TCP", "udp"
 
 
 _FLAGS = Pattern(r"\(\?[a-z]+\)")
+
+
+def timed(waits: Mapping[str, object]) -> dict[str, Any]:
+    """Return the timeouts of a rule, as routes have them: none of what is not stated, or is nothing."""
+    stated = {name: value for name, value in waits.items() if isinstance(value, str) and milliseconds(value) != 0}
+    stated = {name: value for name, value in stated.items() if value}
+    return {"timeouts": stated} if stated else {}
 
 
 class _Everything(Collection[ResourceKey]):

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from policylint.catalog.content import owner_of_object
 from policylint.documents import Pointer
 from policylint.doors import is_door
 from policylint.implementations import Implementation, implementation
@@ -110,7 +111,7 @@ class Responder:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))
                 response = shown(message.response_headers)
                 return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
-            upgraded = (self._behaviour(start.gateway) or Traffic()).upgrades_outlast and start.request.upgrades
+            upgraded = start.request.upgrades and self._outlast(start.gateway)
             unread = self._unread(start.gateway)
             message.steps += (Step(*each) for each in limits(rule, place, unread, upgraded=upgraded))
             below = self._below(candidate, start.request)
@@ -306,6 +307,12 @@ class Responder:
         """Return the behaviour of the controller of a Gateway, None where it is not known."""
         name = self._implementation(gateway)
         return None if name is None else self._named(name)
+
+    def _outlast(self, gateway: ResourceKey | None) -> bool:
+        """Return whether upgraded connections outlast the timeouts of rules at a Gateway, or at one of a mesh's own."""
+        owner = "" if gateway is None else owner_of_object(*gateway[:2])
+        behaviour = self._behaviour(gateway) or (self._named(owner) if owner else Traffic())
+        return behaviour.upgrades_outlast
 
     def _implementation(self, gateway: ResourceKey | None) -> str | None:
         state = None if gateway is None else self._topology.gateway(gateway)

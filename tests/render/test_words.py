@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from policylint.cli import main
 from policylint.documents import read, read_unread
 from policylint.documents.scalars import WORDS
 
@@ -45,3 +49,19 @@ def test_one_that_is_read_later_is_told_as_well() -> None:
     data = b"kind: A\napiVersion: v1\nb: 1\n---\nkind: B\napiVersion: v1\nb: on\n"
     unread = read(data, "a.yaml", wanted=lambda version, kind: False).unread  # noqa: ARG005
     assert [read_unread(data, each).documents[0].with_words for each in unread] == [False, True]
+
+
+@pytest.mark.parametrize("options", [(), ("--isolated",)])
+def test_a_file_that_is_only_named_is_read_the_same(tmp_path: Path, options: tuple[str, ...]) -> None:
+    (tmp_path / ".git").mkdir()
+    for path, text in (
+        (
+            "base/service.yaml",
+            "kind: Service\napiVersion: v1\nmetadata: {name: web, labels: {public: yes}}\nspec: {}\n",
+        ),
+        ("overlay/kustomization.yaml", "namespace: shop\nresources: [../base/service.yaml]\n"),
+    ):
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["lint", *options, str(tmp_path / "overlay"), "-o", "concise"])
+    assert (result.exit_code, "GWP505" in result.output) == (0, False), result.output

@@ -82,7 +82,7 @@ def _each(group: str, slips: Iterator[str], groups: Iterator[str], kind: str) ->
 def _groups() -> Iterator[tuple[str, Collection[str]]]:
     """Yield the groups of which all kinds are known, with them."""
     yield from _OWN.items()
-    yield from ((group, shipped_schemas(group)) for group in shipped_groups())
+    yield from ((group, shipped_schemas(group)) for group in groups_with_schemas())
 
 
 def _kinds(group: str) -> Collection[str]:
@@ -95,14 +95,14 @@ def shipped_schemas(group: str) -> Mapping[str, str]:
 
     Both names come from manifests: they are looked up among what is there, and never become a path.
     """
-    if group not in shipped_groups():
+    if group not in groups_with_schemas():
         return {}
     paths = ((_name(path), path) for path in shipped_files("schemas", "crds", group))
     return {name.removesuffix(".json"): path for name, path in paths if name.endswith(".json")}
 
 
 @lru_cache(maxsize=1)
-def shipped_groups() -> Collection[str]:
+def groups_with_schemas() -> Collection[str]:
     """Return the groups that have schemas here."""
     return frozenset(map(_name, shipped_files("schemas", "crds")))
 

@@ -17,7 +17,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.render.in_use import Installed, Lines, charts
 
 if TYPE_CHECKING:
-    from policylint.catalog.kinds import ControllerSetting
+    from policylint.catalog.shipped_file import ControllerSetting
 
 _IN_WORDS = {"true": True, "1": True, "false": False, "0": False}
 """Variables of the environment, which are text."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
-from policylint.catalog.naming import shipped_groups, shipped_schemas
+from policylint.catalog.naming import groups_with_schemas, shipped_schemas
 from policylint.compare import compare, pair_sides
 from policylint.compare.defaulted import filled_in
 from policylint.compare.sameness import same_value
@@ -35,7 +35,7 @@ def defaults() -> list[tuple[PolicyKind, str, str, str, Any]]:
 
 def _defaults() -> Iterator[tuple[PolicyKind, str, str, str, Any]]:
     catalog = load_catalog()
-    for group in sorted(shipped_groups()):
+    for group in sorted(groups_with_schemas()):
         for file in sorted(shipped_schemas(group)):
             kind = catalog.get(group, file)
             if kind is None or kind.policy_class == "Other":

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policylint.catalog.kinds import load_catalog
-from policylint.catalog.naming import shipped_groups
+from policylint.catalog.naming import groups_with_schemas
 from policylint.catalog.weakenings import access
 from policylint.compare import compare, pair_sides, removed_protections
 from policylint.model import mapping, sequence
@@ -107,7 +107,7 @@ def fields() -> list[tuple[str, str, str, str, tuple[str | int, ...], Any, Any]]
     """All fields of kinds of the catalog whose CRDs are shipped: implementation, group, version, kind, path, values."""
     found = []
     for kind in load_catalog().kinds():
-        if kind.kind in COMPARED or kind.implementation not in CONTROLLERS or kind.group not in shipped_groups():
+        if kind.kind in COMPARED or kind.implementation not in CONTROLLERS or kind.group not in groups_with_schemas():
             continue
         for version, schema in _shipped(kind.group, kind.kind).get("versions", {}).items():
             spec = mapping(mapping(schema.get("properties")).get("spec"))

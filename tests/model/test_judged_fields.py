@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
-from policylint.catalog.naming import shipped_groups, shipped_schemas
+from policylint.catalog.naming import groups_with_schemas, shipped_schemas
 from policylint.catalog.weakenings import _WRAPPER, _meant, _stands_for
 from policylint.compare.protection.spec import weakenings
 from policylint.model import PolicyKind, mapping, sequence
@@ -93,7 +93,7 @@ def below(schema: Mapping[str, Any], at: tuple[str, ...] = (), seen: tuple[int, 
 def fields() -> list[tuple[str, str, str, Any]]:
     """All fields whose names speak of protection: group, kind, path, schema."""
     found = []
-    for group in sorted(shipped_groups()):
+    for group in sorted(groups_with_schemas()):
         for file in sorted(shipped_schemas(group)):
             versions = _shipped(group, file).get("versions", {})
             latest = next(each for each in reversed(versions.values()) if not isinstance(each, str))

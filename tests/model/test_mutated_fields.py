@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
-from policylint.catalog.naming import shipped_groups, shipped_schemas
+from policylint.catalog.naming import groups_with_schemas, shipped_schemas
 from policylint.catalog.weakenings import _WRAPPER, common_weaknesses
 from policylint.compare.protection.spec import weakenings
 from policylint.model import PolicyKind, mapping, sequence
@@ -102,7 +102,7 @@ def speaking() -> list[tuple[PolicyKind | None, str, str, Any]]:
 
 def _speaking() -> Iterator[tuple[PolicyKind | None, str, str, Any]]:
     catalog = load_catalog()
-    for group in sorted(shipped_groups()):
+    for group in sorted(groups_with_schemas()):
         for file in sorted(shipped_schemas(group)):
             versions = _shipped(group, file).get("versions", {})
             latest = next(each for each in reversed(versions.values()) if not isinstance(each, str))

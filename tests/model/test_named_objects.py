@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog.content import content_of, places
-from policylint.catalog.naming import shipped_groups, shipped_schemas
+from policylint.catalog.naming import groups_with_schemas, shipped_schemas
 from policylint.model import mapping
 from policylint.schema.known import _shipped
 from tests.model.test_judged_fields import spec_with
@@ -56,7 +56,7 @@ def below(schema: Mapping[str, Any], at: tuple[str, ...] = (), seen: tuple[int, 
 def naming() -> list[tuple[str, str, str, bool]]:
     """Return the fields that name other objects: group, kind, path below the spec, and whether it is a name alone."""
     found = []
-    for group in sorted(shipped_groups()):
+    for group in sorted(groups_with_schemas()):
         for kind in sorted(shipped_schemas(group)):
             versions = _shipped(group, kind)["versions"].values()
             latest = next(each for each in reversed(versions) if not isinstance(each, str))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog.kinds import load_catalog
-from policylint.catalog.naming import shipped_groups, shipped_schemas
+from policylint.catalog.naming import groups_with_schemas, shipped_schemas
 from policylint.model import PolicyKind, mapping
 from policylint.model.weakness import Weakness
 from policylint.schema.known import _shipped
@@ -78,7 +78,7 @@ def kinds() -> list[tuple[PolicyKind, tuple[Mapping[str, Any], ...]]]:
 
 def _kinds() -> Iterator[tuple[PolicyKind, tuple[Mapping[str, Any], ...]]]:
     catalog = load_catalog()
-    for group in sorted(shipped_groups()):
+    for group in sorted(groups_with_schemas()):
         for file in sorted(shipped_schemas(group)):
             kind = catalog.get(group, file)
             if kind is None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from policylint.catalog.kinds import Catalog, Phase
+from policylint.catalog.kinds import Catalog
+from policylint.catalog.shipped_file import Phase
 from policylint.documents import Pointer
 from policylint.implementations.envoy_gateway import (
     client_addresses,

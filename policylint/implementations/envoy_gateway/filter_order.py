@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from policylint.catalog.kinds import Phase
+from policylint.catalog.shipped_file import Phase
 from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.model import ResourceKey, World, mapping, sequence, text
 from policylint.topology import GatewayState

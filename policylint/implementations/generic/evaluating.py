@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from policylint.catalog.kinds import Catalog, Phase
+from policylint.catalog.kinds import Catalog
+from policylint.catalog.shipped_file import Phase
 from policylint.documents import Pointer
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World
 from policylint.policy.effective import Effects

@@ -13,7 +13,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.controllers import Classes, is_allowed, is_told, settings_of
-from policylint.doors.lowered import Opening
+from policylint.doors.lowered import DoorRule, Opening
 from policylint.doors.named import entries, gone, meanings
 from policylint.doors.vendors import Vendor, unserved, vendors
 from policylint.implementations.generic.containers import containers
@@ -90,10 +90,15 @@ def refuses(world: World, door: ResourceKey, backend: ResourceKey) -> str:
     return f"{backend} is {_named_only(option)}" if option and is_taken is False else ""
 
 
-def doubted(world: World, door: ResourceKey, backend: ResourceKey) -> str:
-    """Return why the controller of an Ingress may not use a Service; "" where that is known."""
-    option, is_taken = _taking(world, door, backend)
-    return f"it names {backend}, {_named_only(option)}" if option and is_taken is None else ""
+def doubted(world: World, rule: DoorRule) -> DoorRule:
+    """Return a path of an Ingress with why its controller may make no rule of it."""
+    door = rule.holder.key
+    for named in map(mapping, () if rule.unknown else sequence(rule.body.get("backendRefs"))):
+        backend = ResourceKey("", "Service", door.namespace, text(named.get("name")))
+        option, is_taken = _taking(world, door, backend)
+        if option and is_taken is None:
+            return rule._replace(unknown=f"it names {backend}, {_named_only(option)}")
+    return rule
 
 
 def _named_only(option: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
             vendor, _ = classes.vendor(ingress, name)
             by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
         read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
-        rules = [rule for each in read for rule in each.rules()]
+        rules = [doubted(world, rule) for each in read for rule in each.rules()]
         unseen = next((each.unseen for each in read if each.unseen), "")
         controller = classes.controller(name) or classes.installed(name)
         served_by = next(iter(by_vendor.values()))[0].catalogued if len(by_vendor) == 1 else ""
@@ -141,9 +141,7 @@ class _Class:
         named = {entry.host: self._other_names(entry.host) for entry in self._entries}
         for rule in self._rules():
             contested = self._contests.get((rule.holder.key, rule.host))
-            unknown = self._doubt(rule) if contested is None else contested.doubt(rule.host)
-            rule = rule._replace(unknown=unknown) if unknown else rule
-            yield rule
+            yield rule if contested is None else rule._replace(unknown=contested.doubt(rule.host))
             for alias in named[rule.host][0]:
                 yield rule._replace(host=alias, name=f"{rule.name} as {alias}")
         for host, (_, redirected) in named.items():
@@ -156,15 +154,6 @@ class _Class:
                 }
                 for opening in (_HTTP, _HTTPS):
                     yield DoorRule(entry.ingress, opening, other, f"{other} to {host}", body, entry.pointer)
-
-    def _doubt(self, rule: DoorRule) -> str:
-        """Return why no rule may be made of a path."""
-        if not self._vendor.externals:
-            return ""
-        home = rule.holder.key.namespace
-        named = [text(mapping(each).get("name")) for each in sequence(rule.body.get("backendRefs"))]
-        doubts = (doubted(self._world, rule.holder.key, ResourceKey("", "Service", home, name)) for name in named)
-        return next(filter(None, doubts), "")
 
     def _other_names(self, host: str) -> tuple[list[str], list[str]]:
         """Return the names by which the server of a host is reached as well, and those that are redirected to it; those

@@ -156,9 +156,9 @@ class World:
         self.definitions: Callable[[str, str], Sequence[Document]] = lambda group, kind: ()  # noqa: ARG005
         """The CRDs of the tree that define a kind, deployed here or not; the workspace fills it in."""
         self.is_deployed: Callable[[Written], bool] = lambda document: True  # noqa: ARG005
-        self.are_together: Callable[[str, str], bool] = lambda file, other: True  # noqa: ARG005
-        """Whether plain files may well be applied to one cluster, where nothing says what is."""
         """Whether the file of a document is among what is deployed here; the workspace fills it in."""
+        self.are_together: Callable[[str, str], bool] = lambda file, other: True  # noqa: ARG005
+        """Whether plain files may well be for one cluster, where nothing says what is; the workspace fills it in."""
         self.by_deployer = False
         """Whether Flux, Argo CD or the configuration alone say what is deployed here; the workspace fills it in."""
         self.templated: Callable[[ResourceKey], str] = lambda key: ""  # noqa: ARG005

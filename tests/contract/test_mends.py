@@ -194,7 +194,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
     "a waypoint takes requests by its listeners": (
         "a policy of Istio for a Service behind a waypoint without a usable listener",
         "on which routes does it act",
-        _of(acting, "closed", lambda simulation, _: serving.closed(simulation, ())),
+        _of(acting, "closed", lambda simulation, _: serving.closed(simulation, tuple)),
     ),
     "explain, list and the page do not ask for policies that were not seen": (
         "a chart whose values speak of policies",

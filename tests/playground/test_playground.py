@@ -205,7 +205,7 @@ def test_the_page_allows_no_script_but_its_own_and_no_connection(page: Path) -> 
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "connect-src" not in policy
     assert "unsafe-inline" not in policy
-    assert len(text) < 14 * 2**20
+    assert len(text) < 15 * 2**20
 
 
 @needs_modules

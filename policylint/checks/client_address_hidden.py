@@ -21,7 +21,7 @@ from policylint.network.addresses import may_hold
 from policylint.network.cilium import ASKS_AT_GATEWAYS
 from policylint.network.hops import SHOWN, Hop, Hops
 from policylint.network.ports import TCP
-from policylint.network.rules import Block, Entity, PolicySpec, RuleSpec
+from policylint.network.rules import Block, Entity, Pods, PolicySpec, RuleSpec
 from policylint.simulation import Simulation
 from policylint.spaces.addresses import OF_NOBODY, address_set, cidr, network_of, without
 from policylint.topology.ancestry import implementation_of
@@ -57,11 +57,14 @@ def _behind_identities(simulation: Simulation) -> Iterator[Finding]:
         lists.setdefault(policy.key, []).extend(_of_addresses(policy))
     if not any(lists.values()) or not any(map(_names_entities, simulation.network_policies)):
         return
+    subjects = (policy.subject for policy in simulation.network_policies if lists[policy.key])
+    spaces = {subject.home for subject in subjects if isinstance(subject, Pods)}
     doors = with_doors(simulation)
     hops, told = doors.hops, set[ResourceKey]()
     for route in doors.topology.routes:
         gateways = {parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None}
-        for gateway, backend in product(sorted(gateways), route.backends):
+        backends = [each for each in route.backends if not spaces.isdisjoint((None, each.wanted.namespace))]
+        for gateway, backend in product(sorted(gateways), backends):
             for hop in hops.from_gateway(gateway, None, backend.wanted, backend.port).hops:
                 step = hop.ingress[-1] if hop.ingress and hop.verdict == "allowed" else None
                 if step is None or step.rule is None or step.policy is None or step.policy.key in told:

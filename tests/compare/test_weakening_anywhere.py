@@ -43,6 +43,7 @@ kind: HelmRelease
 metadata: {name: shop, namespace: shop}
 spec: {interval: 1h, chart: {spec: {chart: shop}}, values: {login: {auth: {enabled: true}}, office: [10.0.0.0/8]}}
 """
+OF_BITNAMI = RELEASE.replace("login: {auth: {enabled: true}}", "networkPolicy: {allowExternal: false}")
 APPLICATION = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -181,7 +182,21 @@ CHANGES = [
     (RELEASE, RELEASE.replace("enabled: true", "enabled: false"), "values.login.auth"),
     (RELEASE, RELEASE.replace("[10.0.0.0/8]", "[10.0.0.0/8, 0.0.0.0/0]"), "now holds 0.0.0.0/0"),
     (RELEASE, RELEASE.replace("interval: 1h", "interval: 2h"), ""),
+    (OF_BITNAMI, OF_BITNAMI.replace("false", "true"), "its rule names no peers any more"),
+    (OF_BITNAMI, OF_BITNAMI.replace("networkPolicy: {allowExternal: false}", "networkPolicy: {}"), "allowExternal"),
+    (OF_BITNAMI, OF_BITNAMI.replace("allowExternal: false", "allowExternal: false, extraIngress: []"), ""),
+    (OF_BITNAMI.replace("false", "true"), OF_BITNAMI, ""),
+    (
+        OF_BITNAMI.replace("External", "ExternalEgress"),
+        OF_BITNAMI.replace("External: false", "ExternalEgress: true"),
+        "Egress",
+    ),
     (APPLICATION, APPLICATION.replace('value: "true"', 'value: "false"'), "auth"),
+    (
+        APPLICATION.replace("auth.enabled", "networkPolicy.allowExternal").replace('"true"', '"false"'),
+        APPLICATION.replace("auth.enabled", "networkPolicy.allowExternal"),
+        "allowExternal",
+    ),
     (DOOR, DOOR.replace("disabled: false", "disabled: true"), "authPolicy"),
 ]
 

@@ -29,6 +29,11 @@ def any_policy(simulation: Simulation) -> bool:
     return bool(simulation.policies)
 
 
+def verifying(simulation: Simulation) -> bool:
+    """Need a policy that says for which names the certificate of a backend must be."""
+    return any(state.kind.secures.get("checked") for state in simulation.policies.values())
+
+
 def kinds_or_versions_of_nobody(simulation: Simulation) -> bool:
     """Need an object whose kind may be another one misspelt, or a policy of a version that is not known."""
     from policylint.catalog.naming import meant

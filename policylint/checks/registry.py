@@ -52,6 +52,7 @@ from policylint.checks.needs import (
     some_target,
     stacked_policies,
     unstated_order,
+    verifying,
     ways_in,
 )
 from policylint.namedtuple import NamedTuple
@@ -214,7 +215,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP419": RuleEntry("shared_certificate", either(any_gateway, has("Gateway", "HTTPProxy"))),
     "GWP420": RuleEntry(
         "certificate_of_other_names",
-        either(any_gateway, any_policy, ways_in),
+        either(any_gateway, verifying, ways_in),
     ),
     "GWP501": RuleEntry("schema_violation", broken_objects),
     "GWP502": RuleEntry("deprecated_api_version"),

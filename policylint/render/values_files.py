@@ -13,7 +13,6 @@ from policylint.documents.written import written
 from policylint.model import mapping, text
 from policylint.model.unseen import Custom
 from policylint.patterns import Pattern
-from policylint.render.by_hand import ACTS
 from policylint.render.scripts import Scripts
 
 _VALUES = Pattern(r"(?:(?:[\w.-]*[._-])?values|[\w.-]*Values)(?:[A-Z0-9._-][\w.-]*)?\.ya?ml")
@@ -32,6 +31,8 @@ def holds_values(path: str) -> bool:
 
 def may_be_put_out(scripts: Scripts) -> Iterator[Custom]:
     """Yield the objects in values files beside which there is no chart."""
+    from policylint.render.by_hand import ACTS
+
     charts = {path.rpartition("/")[0] for path in scripts.files if path.rpartition("/")[2] == _CHART}
     files = [each for each in scripts.files if holds_values(each) and each.rpartition("/")[0] not in charts]
     for path in files[:_MOST]:

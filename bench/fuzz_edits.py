@@ -124,7 +124,7 @@ class Forces(NamedTuple):
 class EditsFuzz(ToolFuzz):
     """Tries edits of trees: those of the folders `trees` and `wild` of a directory, the fixtures without one."""
 
-    batch = 4
+    batch = 1
     seconds = 90
     """CPU time of the edits of one tree."""
 

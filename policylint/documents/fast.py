@@ -28,6 +28,10 @@ class IrregularError(Exception):
     """The chunk needs the exact loader."""
 
 
+_ODD_TAG: Final = Pattern(rb"![&=]")
+_BEFORE_NODES: Final = b"\r[]{},:?-"
+_NEAR: Final = 256
+"""Bytes before such a word that are looked at."""
 _MARK = b"\xef\xbb\xbf"
 """A byte order mark, before which a tag need not stand apart."""
 
@@ -46,7 +50,17 @@ def is_candidate(data: bytes) -> bool:
 
 def may_have_tags(data: bytes) -> bool:
     """Return whether the chunk may have tags, as far as a look at it tells."""
-    return b"!" in data and (_TAG.search(data) is not None or data[:1] == b"!" or _MARK in data)
+    return b"!" in data and (_TAG.search(data) is not None or data[:1] == b"!" or _MARK in data or _has_odd_tags(data))
+
+
+def _has_odd_tags(data: bytes) -> bool:
+    """Return whether a node may begin with `!&` or `!=`: tags there, and operators of expressions elsewhere."""
+    for found in _ODD_TAG.finditer(data):
+        at = found.start()
+        line = data[max(0, at - _NEAR) : at].rpartition(b"\n")[2].rstrip(b" \t")
+        if not line or line[-1] in _BEFORE_NODES or line.split()[-1].startswith(b"&"):
+            return True
+    return False
 
 
 def has_anchors(data: bytes) -> bool:

@@ -98,6 +98,8 @@ TAGGED = (
     "a: [c, !x {b: c}]\n",
     "!x a: b\n",
     "- &n !x a\n",
+    "- !&a b\n",
+    "a: !=b c\n",
 )
 UNTAGGED = (
     "a: if [ ! -f x ]; then\n",

@@ -38,7 +38,14 @@ def test_a_lint_of_one_file_imports_no_yaml(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("a: '(?!b)c'", {"a": "(?!b)c"}), ("(?!a", "(?!a"), ("[(?!a b]", ["(?!a b"]), ("a: (?!b)", {"a": "(?!b)"})],
+    [
+        ("a: '(?!b)c'", {"a": "(?!b)c"}),
+        ("(?!a", "(?!a"),
+        ("[(?!a b]", ["(?!a b"]),
+        ("a: (?!b)", {"a": "(?!b)"}),
+        ("a: b != c", {"a": "b != c"}),
+        ("a: 'b'\nc: d !& e", {"a": "b", "c": "d !& e"}),
+    ],
 )
 def test_a_look_ahead_is_no_tag(text: str, value: object) -> None:
     data = text.encode()
@@ -46,6 +53,9 @@ def test_a_look_ahead_is_no_tag(text: str, value: object) -> None:
     assert fast.load(data)[0][0] == value == yaml.load(text, yaml.CSafeLoader)
 
 
-@pytest.mark.parametrize("text", ["[?!a b]", "? !a b", "a: !b c", "- !a b", "[!a b]"])
+ODD = ["- !&a b", "a: !=b c", "!&a b", "  - !=a b", "[!&a b]", "- &n !&a b", "- !&a tag:x> : ob>+"]
+
+
+@pytest.mark.parametrize("text", ["[?!a b]", "? !a b", "a: !b c", "- !a b", "[!a b]", *ODD])
 def test_a_tag_is_one(text: str) -> None:
     assert fast.may_have_tags(text.encode())

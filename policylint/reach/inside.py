@@ -85,8 +85,8 @@ def of_consumers(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> int
         for account, met in _accounts(tracer, entry).items()
         if (home := account.value.partition("/")[0]) in masks and met.routes == produced and account in dimension.masks
     )
-    if entry.consumer:
-        return masks[entry.consumer] & ~others
+    if entry.consumer:  # which on the other side of a change may be that of no consumer
+        return dimension.masks[clients_of(entry.consumer)] & ~others
     return dimension.all & ~sum(masks.values()) | others
 
 

@@ -88,6 +88,13 @@ def told(*objects: str) -> list[tuple[str, str]]:
                 ("spec: {}", ""),
             )
         ),
+        *(
+            (
+                (traefik(), middleware("shop", f"spec: {{{sorts}}}"), ingress_route("{name: m}")),
+                "names Middleware shop/m, which cannot be used: it is of 2 sorts, basicAuth and compress",
+            )
+            for sorts in ("basicAuth: {secret: s}, compress: {}", "compress: {}, basicAuth: {secret: s}")
+        ),
         ((proxy(f"virtualhost: {{{HOST}}}, tcpproxy: {{{TO_WEB}}}"),), "is invalid: `tcpproxy` without `tls`"),
         ((proxy(f"virtualhost: {{{HOST}}}"),), "is invalid: it has no route, no include and no `tcpproxy`"),
         (

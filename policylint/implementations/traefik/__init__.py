@@ -174,7 +174,7 @@ def _unmet_strategy(middleware: Resource, ingress: Resource, world: World) -> st
 
 def _fault(middleware: Resource, world: World, above: tuple[ResourceKey, ...], fine: set[ResourceKey]) -> str:
     """Return what is wrong with a Middleware that the chains `above` it lead to; those that are `fine` are known."""
-    sorts = [name for name, value in middleware.spec.items() if value is not None]
+    sorts = sorted(name for name, value in middleware.spec.items() if value is not None)
     if sorts and (said := of_no_sort(middleware)):
         return f"it is of no sort that Traefik knows ({said})"
     if len(sorts) != 1:

@@ -44,7 +44,7 @@ def _is_bare_preflight(message: RequestFacts) -> bool:
 def of_no_sort(middleware: Resource) -> str:
     """Return what a Middleware says where nothing of it is a sort that Traefik knows, so that it does not exist for a
     router: such fields the API server takes off. "" where it is of a sort, or a chart may yet make it one."""
-    sorts = [name for name, value in middleware.spec.items() if value is not None]
+    sorts = sorted(name for name, value in middleware.spec.items() if value is not None)
     return "" if any(name in _READ or is_symbolic(name) for name in sorts) else listing(sorts, most=2) or "nothing"
 
 

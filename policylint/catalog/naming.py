@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 
 from policylint.model.shipped import shipped_files
 from policylint.namedtuple import NamedTuple
@@ -68,15 +69,10 @@ def meant(group: str, kind: str) -> Meant | None:
     for known in sorted(here):
         if kind.lower() in (known.lower(), f"{known.lower()}s", f"{known.lower()[:-1]}ies"):
             return Meant(group, known, certain=True)
-    slips = (known for known in sorted(here) if len(known) >= _SHORTEST and _is_one_slip(kind, known))
-    of_project = (other for other, kinds in _groups() if kind in kinds and _project(other) == _project(group))
+    slips = ((group, known) for known in sorted(here) if len(known) >= _SHORTEST and _is_one_slip(kind, known))
+    of_project = ((other, kind) for other, kinds in _groups() if kind in kinds and _project(other) == _project(group))
     is_own = group in _OWN  # nobody else may have kinds there
-    return next((Meant(*each, certain=is_own) for each in _each(group, slips, of_project, kind)), None)
-
-
-def _each(group: str, slips: Iterator[str], groups: Iterator[str], kind: str) -> Iterator[tuple[str, str]]:
-    yield from ((group, known) for known in slips)
-    yield from ((other, kind) for other in groups)
+    return next((Meant(*each, certain=is_own) for each in chain(slips, of_project)), None)
 
 
 def _groups() -> Iterator[tuple[str, Collection[str]]]:

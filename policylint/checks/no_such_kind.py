@@ -16,11 +16,11 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     """Yield a finding for each object of a kind that is one slip away from one that there is, and for each policy of a
     version that no known release serves."""
     world, catalog = simulation.world, simulation.catalog
+    broken = {each.resource.key for each in simulation.broken}
     for group, kind in world.kinds():
         known = catalog.get(group, kind) if catalog.describes(group, kind) else None
         if known is not None:
             served = {*known.versions, *known.deprecated_versions}
-            broken = {each.resource.key for each in simulation.broken}
             for policy in world.of_kind(group, kind):
                 is_open = served and not world.definitions(group, kind) and policy.key not in broken
                 if is_open and not (policy.provisional or policy.version in served or is_symbolic(policy.version)):

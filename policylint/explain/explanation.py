@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from policylint.doors import with_doors
 from policylint.explain.attachment import perhaps_attached, why_shut
@@ -25,12 +26,12 @@ from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.simulation.acting import leads_down
 from policylint.simulation.certificates import CertificateDemands
-from policylint.simulation.serving import served
+from policylint.simulation.serving import by_port, served
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.backends import ports
 from policylint.topology.routes import rules
-from policylint.topology.state import Candidate, ParentState, rejection
+from policylint.topology.state import Candidate, rejection
 from policylint.topology.workloads import is_workload, services_selecting
 
 
@@ -193,7 +194,7 @@ def _of_route(state: RouteState, simulation: Simulation) -> Iterable[Fact]:
         missing = f" ({parent.resolution.reason})" if parent.resolution.unknown else ""
         yield Fact("parent", f"{parent.text}{extra}{missing}" + (f", perhaps: {unknown}" if unknown else ""))
         for candidate in parent.candidates:
-            nearer = "" if candidate.failure else _nearer(candidate, parent, simulation)
+            nearer = "" if candidate.failure else _nearer(candidate, state, simulation)
             if nearer:
                 yield Fact("idle", f"listener {candidate.node.section} gets none of its requests: {nearer}")
     yield Fact("rules", str(len(rules(state.route))))
@@ -202,31 +203,20 @@ def _of_route(state: RouteState, simulation: Simulation) -> Iterable[Fact]:
             yield Fact("backend", backend.message, bad=True)
 
 
-def _nearer(candidate: Candidate, parent: ParentState, simulation: Simulation) -> str:
+def _nearer(candidate: Candidate, state: RouteState, simulation: Simulation) -> str:
     """Return which listeners take all requests for the hosts of a route in place of one that it is attached to.
 
-    Of the listeners on a port the most specific one for a host takes its requests, whichever routes it has
-    (GatewaySpec.Listeners); "" where the listener keeps some of the hosts.
+    "" where the listener sends it some of them (`serving.Closed`).
     """
-    from policylint.topology.hostnames import covers, specificity
-
-    topology, shut = simulation.topology, simulation.acting.closed.nodes
-    own = topology.listener(candidate.node)
-    if own is None or parent.gateway is None or own.protocol not in ("HTTP", "HTTPS", "TLS"):
+    closed = simulation.acting.closed
+    if candidate.unknown or (candidate.node, whole(state.route.key)) in closed.hosts:
         return ""
-    nearer = [
-        listener
-        for gateway, listener in served(topology)
-        if gateway.gateway.key == parent.gateway
-        and (listener.port, listener.protocol) == (own.port, own.protocol)
-        and specificity(listener.hostname) > specificity(own.hostname)
-        and listener.node not in shut
-    ]
-    hosts = candidate.hostnames
-    takers = [next((taker.name for taker in nearer if covers(taker.hostname, host)), "") for host in hosts]
-    if not all(takers):
+    at, hosts = by_port(simulation, closed.nodes), candidate.hostnames
+    narrower = [at.narrower(candidate.node, host) for host in hosts]
+    if not all(narrower):
         return ""
-    names = list(dict.fromkeys(takers))
+    port, takers = at.of[candidate.node][0], set(chain.from_iterable(narrower))
+    names = [node.section for node, (other, hostname) in at.of.items() if other == port and hostname in takers]
     return f"{listing(names)} {'is' if len(names) == 1 else 'are'} more specific for {listing(hosts, most=3)}"
 
 

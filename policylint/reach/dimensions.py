@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from policylint.matches import Match
+from policylint.matches import SLASHED, Match
 from policylint.model import Node, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
@@ -79,11 +79,15 @@ def is_grpc(dimensions: Sequence[Dimension]) -> bool:
 def of_rules(
     candidates: Sequence[RuleCandidate | None], gained: Sequence[list[Box]], route: ResourceKey | None = None
 ) -> Iterable[list[tuple[Box, RuleCandidate | None]]]:
-    """Return what each rule (of a route) gets by all of its matches: boxes, each with its match; None for no rule."""
+    """Return what each rule (of a route) gets by all of its matches: boxes, each with its match; None for no rule.
+
+    What the proxy answers by itself, since a slash is missing, stands apart from what the rule answers.
+    """
     by_rule: dict[object, list[tuple[Box, RuleCandidate | None]]] = {}
     for candidate, own in zip(candidates, gained, strict=True):
         if own and (route is None or (candidate and candidate.rule.node.key == route)):
-            by_rule.setdefault(candidate and candidate.rule.node, []).extend((box, candidate) for box in own)
+            by = candidate and (candidate.rule.node, candidate.match.value.get(SLASHED))
+            by_rule.setdefault(by, []).extend((box, candidate) for box in own)
     return by_rule.values()
 
 

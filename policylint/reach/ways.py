@@ -359,10 +359,11 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
 
 
 def _rivals(ways: Sequence[WayIn], candidates: Sequence[RuleCandidate]) -> tuple[Trace, ...]:
-    """Return a trace for each rule that may take requests of a host, none where one lacks or policies look at them."""
-    traces = {way.trace.rule: way.trace for way in ways}
-    whole = len(traces) <= _MOST_RIVALS and all(candidate.rule.node in traces for candidate in candidates)
-    return tuple(traces.values()) if whole and not any(way.trace.questions for way in ways) else ()
+    """Return a trace of each way of the rules that may take requests of a host, none where one lacks or policies look
+    at them."""
+    found = {way.trace.rule for way in ways}
+    whole = len(ways) <= _MOST_RIVALS and all(candidate.rule.node in found for candidate in candidates)
+    return tuple(way.trace for way in ways) if whole and not any(way.trace.questions for way in ways) else ()
 
 
 def _connections(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, nameless: bool) -> Iterator[WayIn]:

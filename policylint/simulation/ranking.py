@@ -5,7 +5,7 @@ Source: docs/design/request-precedence.md §4 and §5.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from policylint.implementations import implementation
@@ -49,13 +49,16 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
     return Ranking(implementation(name, simulation.catalog.settings(name)))
 
 
-def sharing(simulation: Simulation, gateway: GatewayState) -> Collection[ResourceKey]:
-    """Return the Gateways whose requests one proxy takes together with those of a Gateway; () where it has its own."""
-    name = implementation_of(gateway, simulation.catalog)
-    if name is None:
-        return ()
-    behaviour = implementation(name, simulation.catalog.settings(name))
-    return behaviour.sharing(gateway, simulation.topology, simulation.catalog)
+def sharing(simulation: Simulation) -> Mapping[ResourceKey, Sequence[ResourceKey]]:
+    """Return, for each Gateway whose proxy takes the requests of others as well, all that share it, sorted."""
+    found: dict[ResourceKey, Sequence[ResourceKey]] = {}
+    for gateway in simulation.topology.gateways:
+        name = implementation_of(gateway, simulation.catalog)
+        if name is not None and gateway.gateway.key not in found:
+            behaviour = implementation(name, simulation.catalog.settings(name))
+            together = sorted(behaviour.sharing(gateway, simulation.topology, simulation.catalog))
+            found.update(dict.fromkeys(together, together))
+    return found
 
 
 def stops(simulation: Simulation) -> Iterator[Stop]:

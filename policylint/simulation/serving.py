@@ -16,7 +16,7 @@ from policylint.implementations.generic.one_table import OF_REQUESTS, at_further
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey
 from policylint.model.world import LEFT_OUT
 from policylint.namedtuple import NamedTuple
-from policylint.simulation.ranking import ranking, withheld
+from policylint.simulation.ranking import ranking, sharing, withheld
 from policylint.topology import (
     Candidate,
     GatewayState,
@@ -56,7 +56,7 @@ class Closed(NamedTuple):
 
 
 _Port = tuple[ResourceKey, Any, str]
-"""A Gateway, the number of a port, and the protocol there."""
+"""A Gateway, the first of those whose proxy it shares, the number of a port, and the protocol there."""
 
 
 class Ports(NamedTuple):
@@ -70,24 +70,29 @@ class Ports(NamedTuple):
     of: Mapping[Node, tuple[_Port, str]]
     named: frozenset[tuple[_Port, str]]
 
-    def narrower(self, node: Node, name: str) -> str | None:
-        """Return the hostname of the listener that takes a host at the port of one that is for more, by the name that a
-        client of TLS asks for; None where it takes it itself."""
+    def narrower(self, node: Node, name: str) -> list[str]:
+        """Return the hostnames of the listeners at the port of one that are for fewer hosts than it and for all that a
+        name means; the first one takes what a client of TLS asks for by that name."""
         if node not in self.of:
-            return None
+            return []
         port, own = self.of[node]
-        taker = next((each for each in (name, *wildcards_above(name)) if (port, each) in self.named), EVERY)
-        return taker if specificity(taker) > specificity(own) else None
+        above = [each for each in (name, *wildcards_above(name)) if (port, each) in self.named]
+        return [each for each in above if specificity(each) > specificity(own)]
 
 
-def ports(simulation: Simulation, shut: Container[Node]) -> Ports:
+def by_port(simulation: Simulation, shut: Container[Node]) -> Ports:
     """Return for which hosts the listeners are that take requests, by port."""
+    together = sharing(simulation)
     of = {
-        listener.node: ((gateway.gateway.key, listener.port, listener.protocol.lower()), listener.hostname)
+        listener.node: ((_first(together, gateway), listener.port, listener.protocol.lower()), listener.hostname)
         for gateway, listener in served(simulation.topology)
         if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
     }
     return Ports(of, frozenset(of.values()))
+
+
+def _first(together: Mapping[ResourceKey, Sequence[ResourceKey]], gateway: GatewayState) -> ResourceKey:
+    return together.get(gateway.gateway.key, (gateway.gateway.key,))[0]
 
 
 def closed(simulation: Simulation, passed: Callable[[], Container[Node]]) -> Closed:
@@ -121,16 +126,16 @@ def closed(simulation: Simulation, passed: Callable[[], Container[Node]]) -> Clo
 
 def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> Mapping[tuple[Node, Node], Sequence[str]]:
     """Return for which hosts routes get requests at listeners: one for a narrower host takes those for its own."""
-    order, at = cache(lambda key: ranking(simulation, simulation.topology.gateway(key))), ports(simulation, shut)
+    order, at = cache(lambda key: ranking(simulation, simulation.topology.gateway(key))), by_port(simulation, shut)
     pairs = [(whole(state.route.key), each.node, each.hostnames or (EVERY,)) for state, each in attached(simulation)]
     routed = {(*at.of[node], name) for _, node, names in pairs if node in at.of for name in names}
 
     def takes(node: Node, name: str) -> bool:
-        taker = at.narrower(node, name)
-        if taker is None:
+        takers = at.narrower(node, name)
+        if not takers:
             return True
         port, _ = at.of[node]
-        return port[2] in order(port[0]).by.hosts_of_port and (port, taker, name) not in routed
+        return port[2] in order(port[0]).by.hosts_of_port and not any((port, each, name) in routed for each in takers)
 
     found: dict[tuple[Node, Node], list[str]] = {}
     for route, node, names in pairs:

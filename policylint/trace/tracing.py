@@ -306,10 +306,14 @@ class Tracer:
         """Return the listeners of the proxy that takes requests for a Gateway: those of all Gateways that share it."""
         key = gateway.gateway.key
         if key not in self._proxies:
-            shared = [self.topology.gateway(other) for other in sharing(self.simulation, gateway) if other != key]
+            shared = [self.topology.gateway(other) for other in self._sharing.get(key, ()) if other != key]
             states = [gateway, *(state for state in shared if state is not None)]
             self._proxies[key] = [listener for state in states for listener in self.listeners(state)]
         return self._proxies[key]
+
+    @cached_property
+    def _sharing(self) -> Mapping[ResourceKey, Sequence[ResourceKey]]:
+        return sharing(self.simulation)
 
     @cached_property
     def _closed(self) -> Mapping[Node, str]:
@@ -353,14 +357,15 @@ class Tracer:
 
         So it is where hosts belong to ports, and where variables stand for the hosts of listeners: routes name theirs.
         """
-        fitting = [listener for listener in (chosen.listener, *chosen.others) if listener is not None]
+        listeners = [listener for listener in (chosen.listener, *chosen.others) if listener is not None]
 
         def narrowest(listener: ListenerState) -> tuple[int, int]:
             served = self.serving(listener, host, *HOSTNAME_KINDS)
-            return max((specificity(name) for _, _, names in served for name in names), default=_NOTHING)
+            fitting = (name for _, _, names in served for name in names if serves(host, name))
+            return max(map(specificity, fitting), default=_NOTHING)
 
-        best = max(fitting, key=narrowest)
-        return chosen._replace(listener=best, others=tuple(each for each in fitting if each is not best))
+        best = max(listeners, key=narrowest)
+        return chosen._replace(listener=best, others=tuple(each for each in listeners if each is not best))
 
     def _near(self, gateway: GatewayState, request: Request) -> list[ListenerState]:
         """Return the listeners of a Gateway but those that name another host outright: none of those is chosen."""

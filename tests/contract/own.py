@@ -11,6 +11,7 @@ OF_ISTIO = gateway_class("istio", "istio.io/gateway-controller")
 EDGE = gateway()
 ISTIO_EDGE = gateway(of_class="istio")
 TO_CHECKOUT = "rules: [{backendRefs: [{name: checkout, port: 80}]}]"
+OF_ALL = route(more=TO_CHECKOUT)
 ROUTE = route(more=f"hostnames: [shop.example.com], {TO_CHECKOUT}")
 SERVICE = service(more="selector: {app: checkout}")
 STREAMS = (
@@ -19,6 +20,8 @@ STREAMS = (
 )
 JWT = "jwt: {providers: [{name: id, remoteJWKS: {uri: https://id.example.com/jwks}}]}"
 SECURITY = ("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy")
+OF_NGINX, OF_ENVOY = "gateway.nginx.org/nginx-gateway-controller", "gateway.envoyproxy.io/gatewayclass-controller"
+SIZE = ("gateway.nginx.org/v1alpha1", "ClientSettingsPolicy", "size")
 TCP_ROUTE = route(
     "stream", kind="TCPRoute", parents="[{name: edge, namespace: infra, sectionName: tcp}]", more=TO_CHECKOUT
 )
@@ -272,6 +275,22 @@ def at_closed(
 
 
 FROM_ALL = "allowedRoutes: {namespaces: {from: All}}"
+WIDE = f"{{name: wide, port: 80, protocol: HTTP, {FROM_ALL}}}"
+NARROW = f"{{name: narrow, port: 80, protocol: HTTP, hostname: '*.example.com', {FROM_ALL}}}"
+AT_WIDE = route(parents=at_listener("wide"), more=f"hostnames: [shop.example.com], {TO_CHECKOUT}")
+MERGED = (
+    gateway_class(
+        "any", OF_ENVOY, "parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: one, namespace: infra}"
+    ),
+    manifest("gateway.envoyproxy.io/v1alpha1", "EnvoyProxy", "one", "infra", "spec: {mergeGateways: true}"),
+)
+
+
+def rival(host: str, listener: str = "narrow") -> str:
+    """Return a route for one host at a listener beside the one of `AT_WIDE`."""
+    return route("rival", parents=at_listener(listener), more=f"hostnames: [{host}], {TO_CHECKOUT}")
+
+
 CLOSED = {
     "without a usable certificate": f"""[
         {{name: open, port: 80, protocol: HTTP, {FROM_ALL}}},
@@ -914,6 +933,29 @@ WORLDS: dict[str, tuple[str, ...]] = {
             ),
         }.items()
     },
+    **{
+        f"Gateways that share a proxy, {what}": (
+            *MERGED,
+            gateway(listeners=one),
+            gateway("second", listeners=other),
+            ROUTE,
+            SERVICE,
+            policy(*SECURITY, "own", "HTTPRoute/checkout", JWT, "shop"),
+        )
+        for what, one, other in (
+            (
+                "one for fewer hosts",
+                f"[{WIDE}]",
+                f"[{NARROW}]",
+            ),
+            (
+                "one for fewer hosts over TLS",
+                OVER_TLS,
+                OVER_TLS.replace("name: ", "hostname: '*.example.com', name: ", 1),
+            ),
+            ("listeners in conflict", f"[{WIDE}]", f"[{WIDE}]"),
+        )
+    },
     "a Secret under another field's name": (
         gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
         EDGE,
@@ -931,6 +973,70 @@ WORLDS: dict[str, tuple[str, ...]] = {
             field="targetRef",
         ),
     ),
+    **{
+        f"a listener for narrower hosts, {what}": (
+            gateway_class("any", controller),
+            gateway(listeners=f"[{WIDE}, {NARROW}]"),
+            AT_WIDE,
+            *beside,
+            SERVICE,
+            policy(*own, "HTTPRoute/checkout", spec, "shop", field="targetRef"),
+        )
+        for what, controller, beside, own, spec in (
+            ("without a route", OF_NGINX, (), SIZE, "body: {maxSize: 10m}"),
+            (
+                "with a route for what may be another host",
+                OF_NGINX,
+                (rival("'app.${DOMAIN}'"),),
+                SIZE,
+                "body: {maxSize: 10m}",
+            ),
+            ("with a route for wider hosts", OF_NGINX, (rival("'*.example.com'"),), SIZE, "body: {maxSize: 10m}"),
+            (
+                "with a route for other hosts",
+                OF_NGINX,
+                (rival("'*.very.long.example.com'"),),
+                SIZE,
+                "body: {maxSize: 10m}",
+            ),
+            ("with a route for the same host", OF_NGINX, (rival("shop.example.com"),), SIZE, "body: {maxSize: 10m}"),
+            ("without a route, of Envoy Gateway", OF_ENVOY, (), (*SECURITY, "own"), JWT),
+            (
+                "with a route for the same host, of Envoy Gateway",
+                OF_ENVOY,
+                (rival("shop.example.com"),),
+                (*SECURITY, "own"),
+                JWT,
+            ),
+        )
+    },
+    **{
+        f"listeners for ever narrower hosts, {what}": (
+            gateway_class("any", OF_NGINX),
+            gateway(
+                listeners=f"[{WIDE}, {NARROW}, "
+                f"{{name: narrowest, port: 80, protocol: HTTP, hostname: '*.shop.example.com', {FROM_ALL}}}]"
+            ),
+            AT_WIDE.replace("shop.example", "a.shop.example"),
+            rival("a.shop.example.com", listener),
+            SERVICE,
+            policy(*SIZE, "HTTPRoute/checkout", "body: {maxSize: 10m}", "shop", field="targetRef"),
+        )
+        for what, listener in (("the route at one between", "narrow"), ("the route at the narrowest", "narrowest"))
+    },
+    **{
+        f"a prefix with a slash at its end, {what}": (
+            gateway_class("any", OF_NGINX),
+            EDGE,
+            route(more=f"rules: [{{matches: [{matches}], backendRefs: [{{name: checkout, port: 80}}]}}]"),
+            SERVICE,
+        )
+        for what, matches in (
+            ("alone", "{path: {value: /hook/}}"),
+            ("beside another path", "{path: {value: /hook/}}, {path: {type: Exact, value: /other}}"),
+            ("beside an expression", "{path: {value: /hook/}}, {path: {type: RegularExpression, value: '/h.*'}}"),
+        )
+    },
     "what no match of a location wants": (
         gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
         EDGE,
@@ -1813,6 +1919,35 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         )
         for spec in ("traffic: {directResponse: {status: 418}}", "traffic: {}")
     ),
+    **{
+        f"Gateways share a proxy, and {what}": tuple(
+            (*MERGED, gateway(listeners=f"[{listener}]"), gateway("second", listeners=f"[{second}]"), *routes, SERVICE)
+            for listener, routes in sides
+        )
+        for what, second, sides in (
+            (
+                "a listener comes to conflict with that of another one",
+                WIDE.replace("80", "81"),
+                ((WIDE, (OF_ALL,)), (WIDE.replace("80", "81"), (OF_ALL,))),
+            ),
+            (
+                "a listener goes that was in conflict with that of another one",
+                WIDE,
+                ((WIDE, (OF_ALL,)), (WIDE.replace("80", "81"), (OF_ALL,))),
+            ),
+            ("a route of one comes", WIDE, ((WIDE, ()), (WIDE, (OF_ALL,)))),
+            (
+                "a route of one comes for a host that is another one's",
+                WIDE.replace("80,", "80, hostname: shop.example.com,"),
+                ((WIDE, ()), (WIDE, (OF_ALL,))),
+            ),
+            (
+                "a route of one goes to another port",
+                WIDE,
+                ((WIDE, (OF_ALL,)), (WIDE, (OF_ALL.replace("port: 80", "port: 81"),))),
+            ),
+        )
+    },
     "a Gateway goes at which a route was not served": tuple(
         (ENVOY_GATEWAY, *edge, ROUTE, SERVICE)
         for edge in ((gateway(listeners="[{name: http, port: 80, protocol: HTTP}]"),), ())

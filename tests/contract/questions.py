@@ -58,7 +58,7 @@ from policylint.simulation import Simulation, simulate
 from policylint.simulation.ranking import ranked, ranking
 from policylint.spaces.addresses import address_set
 from policylint.spaces.boxes import meetings
-from policylint.topology import ListenerState, RouteState, whole
+from policylint.topology import Candidate, ListenerState, RouteState, whole
 from policylint.topology.ancestry import unheard_of
 from policylint.topology.routes import Rule, rules
 from policylint.topology.workloads import is_workload
@@ -572,6 +572,39 @@ def _others_take(world: Environment, state: RouteState, listener: ListenerState)
     traces = [_asked_at(world, listener, host) for host in hosts]
     chosen = [each.listener.node for each in traces if each is not None and each.listener is not None]
     return len(chosen) == len(traces) > 0 and listener.node not in chosen
+
+
+def _at_listeners(world: Environment) -> Iterator[tuple[RouteState, Candidate]]:
+    """Yield routes at the listeners to which they are attached, where the name of the listener tells which it is."""
+    for state in world.simulation.topology.routes[:_MOST_OBJECTS]:
+        at = [each for parent in state.parents for each in parent.candidates if not each.failure and not each.unknown]
+        times = Counter(each.node.section for each in at)
+        yield from ((state, each) for each in at if times[each.node.section] == 1)
+
+
+def _sends_by_explain(world: Environment) -> Answers:
+    told = {}
+    for state, candidate in _at_listeners(world):
+        facts_of_it = explain(Subject(world.simulation, state.route.key, whole(state.route.key))).facts
+        idle = f"listener {candidate.node.section} gets none of its requests"
+        is_idle = any(fact.name == "idle" and fact.words.startswith(idle) for fact in facts_of_it)
+        told[candidate.node, state.route.key] = "nothing" if is_idle else "something"
+    return told
+
+
+def _sends_by_trace(world: Environment) -> Answers:
+    """Of hosts that are named outright; a closed listener sends nothing for another reason."""
+    told = {}
+    for state, candidate in _at_listeners(world):
+        listener = world.simulation.topology.listener(candidate.node)
+        named = bool(candidate.hostnames) and all(
+            name and "*" not in name and not is_symbolic(name) for name in candidate.hostnames
+        )
+        traces = [_asked_at(world, listener, host) for host in candidate.hostnames] if listener and named else []
+        chosen = [each.listener.node for each in traces if each is not None and each.listener is not None]
+        if len(chosen) == len(traces) > 0:
+            told[candidate.node, state.route.key] = "something" if candidate.node in chosen else "nothing"
+    return told
 
 
 def _asked_at(world: Environment, listener: ListenerState, host: str) -> Trace | None:
@@ -1139,6 +1172,7 @@ QUESTIONS: dict[str, Mapping[str, Callable[[Environment], Answers]]] = {
         "list": _takes_by_list,
         "explain": _takes_by_explain,
     },
+    "does a listener send a route anything": {"explain": _sends_by_explain, "trace": _sends_by_trace},
     "at which objects does it act": {
         "explain": _acts_at_by_explain,
         "list": _acts_at_by_list,

@@ -174,6 +174,30 @@ def test_a_token_of_another_issuer_is_none(asked: str) -> None:
     assert (tried > 0, wrong) == (True, [])
 
 
+@pytest.mark.parametrize(
+    "matches",
+    [
+        "{path: {value: /hook/}}",
+        "{path: {value: /hook/}}, {path: {type: Exact, value: /other}}",
+        "{path: {value: /hook/}}, {path: {value: /}, method: POST}",
+        "{path: {value: /hook/}}, {path: {type: RegularExpression, value: '/h.*'}}",
+    ],
+)
+def test_what_nginx_redirects_to_a_slash_says_nothing_of_the_rest_of_its_rule(matches: str) -> None:
+    """One rule has two ends there: who asks for `/hook` is sent to `/hook/`, and all below it gets to the backend."""
+    world = simulated(
+        gateway_class("any", "gateway.nginx.org/nginx-gateway-controller"),
+        gateway(),
+        service(),
+        route(more=f"rules: [{{matches: [{matches}], backendRefs: [{{name: checkout, port: 80}}]}}]"),
+    )
+    tracer = Tracer(world)
+    ends = {way.trace.outcome.redirect is None for entry in entries(tracer) for way in ways_in(tracer, entry)}
+    assert ends == {False, True}
+    assert disagreements(world, 200)[1] == []
+    assert disagreements(world, 200, mixed=True)[1] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tree", sampled(TREES, "agreement"), ids=lambda tree: tree.name)
 def test_on_real_trees(tree: Path) -> None:

@@ -21,7 +21,7 @@ from policylint.model.kinds import INGRESS, SERVICE
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
-from policylint.simulation.serving import Ports, closed_listeners, ports
+from policylint.simulation.serving import Ports, by_port, closed_listeners
 from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
 from policylint.topology.secret_data import contents
@@ -143,7 +143,7 @@ def _at_listeners(simulation: Simulation) -> Iterator[End]:
         and not any(each.granted is False for each in named)
     ]
     routed: dict[object, list[str]] = defaultdict(list)
-    at = ports(simulation, closed_listeners(simulation)) if certified else None
+    at = by_port(simulation, closed_listeners(simulation)) if certified else None
     for route in simulation.topology.routes if at is not None else ():
         for candidate in (each for parent in route.parents for each in parent.candidates):
             if not candidate.failure and not candidate.unknown and at is not None:
@@ -162,7 +162,7 @@ def _is_for_another(at: Ports, node: Node, host: str) -> bool:
     ends = (
         VARIABLES.split(name)[-1] for other, name in at.named if other == port and name != own and is_symbolic(name)
     )
-    return at.narrower(node, host) is not None or any(end and host.endswith(end) for end in ends)
+    return bool(at.narrower(node, host)) or any(end and host.endswith(end) for end in ends)
 
 
 def _shown(listener: ListenerState, routed: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from policylint.network.kinds import KINDS, has_policies
 from policylint.network.universe import is_unplaced
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, with_routes
 from policylint.reach.inside import called_inside, entries_of
+from policylint.simulation.ranking import sharing
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
 from policylint.trace.hosts import is_exact, serves
@@ -88,8 +89,9 @@ def touched_entries(
     for door, hostname in moved:
         named[door].setdefault(hostname, True)
     left = {(former, hostname) for (_, hostname), former in moved.items()}
+    mates = _mates(sides, tracers, named)
     for door, patterns in named.items():
-        hit = {hostname for hostname, is_hit in patterns.items() if is_hit}
+        hit = {hostname for each in mates.get(door, (door,)) for hostname, is_hit in named[each].items() if is_hit}
         wide = [hostname for hostname in hit if not is_exact(hostname)]
         for entry in entries_at(door, patterns) if hit else ():
             former = moved.get((door, entry.hostname))
@@ -101,6 +103,16 @@ def touched_entries(
                 yield entry, entry
     for entry in _inside(sides, tracers, services):
         yield entry, entry
+
+
+def _mates(sides: Sides, tracers: Iterable[Tracer], doors: Collection[Door]) -> Mapping[Door, list[Door]]:
+    """Return for each door of a proxy that several Gateways share, on either side, the doors there."""
+    keys: dict[ResourceKey, set[ResourceKey]] = {}
+    for tracer, names in zip(tracers, (sides.pairing.key, _same), strict=True):
+        for key, together in sharing(tracer.simulation).items():
+            keys.setdefault(names(key), set()).update(map(names, together))
+    shared = (door for door in doors if door[0] in keys)
+    return {door: [other for key in keys[door[0]] if (other := (key, *door[1:])) in doors] for door in shared}
 
 
 def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[ResourceKey, str, int | None]]:

@@ -21,6 +21,7 @@ class Selection(NamedTuple):
         others: further listeners that could have taken it but are less specific.
         status: the response where a TLS session exists but no listener is for the host (404, 421).
         on_port: the listeners on the port, from which near misses are told.
+        by_routes: whether it is the one with the route for the narrowest host, and not that for the narrowest itself.
     """
 
     listener: ListenerState | None
@@ -28,6 +29,7 @@ class Selection(NamedTuple):
     status: int | None = None
     reason: str = ""
     on_port: tuple[ListenerState, ...] = ()
+    by_routes: bool = False
 
 
 def select(

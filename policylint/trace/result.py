@@ -161,6 +161,7 @@ class Trace(NamedTuple):
 
     Args:
         listener: the listener that takes it; `others` how many more of the Gateway could have.
+        by_routes: whether it was chosen for its routes, as in `Selection`.
         rule, match, hostname: the rule that takes it, which of its matches and which hostname, in words.
         path: the nodes it passes, down to the rule.
         forwarded: as the backends receive it; `per_backend` where their own filters make that differ.
@@ -187,6 +188,7 @@ class Trace(NamedTuple):
     gateway: ResourceKey | None = None
     listener: ListenerState | None = None
     others: int = 0
+    by_routes: bool = False
     route: Resource | None = None
     rule: Node | None = None
     rule_pointer: Pointer = ()

@@ -365,7 +365,8 @@ class Tracer:
             return max(map(specificity, fitting), default=_NOTHING)
 
         best = max(listeners, key=narrowest)
-        return chosen._replace(listener=best, others=tuple(each for each in listeners if each is not best))
+        others = tuple(each for each in listeners if each is not best)
+        return chosen._replace(listener=best, others=others, by_routes=best is not chosen.listener)
 
     def _near(self, gateway: GatewayState, request: Request) -> list[ListenerState]:
         """Return the listeners of a Gateway but those that name another host outright: none of those is chosen."""
@@ -395,7 +396,10 @@ class Tracer:
         chosen = self._selected(gateway, request)
         if chosen.listener is not None:
             gateway = self._holding(chosen.listener, gateway)
-        start = start._replace(gateway=gateway.gateway.key, listener=chosen.listener, others=len(chosen.others))
+        others, by_routes = len(chosen.others), chosen.by_routes
+        start = start._replace(
+            gateway=gateway.gateway.key, listener=chosen.listener, others=others, by_routes=by_routes
+        )
         if chosen.listener is not None and (why := self._stopped.get(chosen.listener.node, "")):
             return start._replace(outcome=Outcome(unknown=True, reason=why))
         if chosen.listener is None or chosen.status is not None:

@@ -107,7 +107,7 @@ def page(trace: Trace, names: Names, paint: Paint, room: int, login: Asked | Non
     if listener is not None:
         head = f"{names.key(listener.holder.key)}, listener {listener.name}"
         where = short_place(listener.holder.location(*listener.pointer))
-        steps.add(steps.begin(head), _why(listener, trace.others), where)
+        steps.add(steps.begin(head), _why(trace, listener), where)
     if trace.rule is not None and route is not None:
         head = steps.begin(_rule(trace.rule, names))
         steps.add(head, trace.match, short_place(route.location(*trace.rule_pointer)))
@@ -222,10 +222,13 @@ def verdicts(requests: Sequence[TracedRequest], paint: Paint) -> Iterator[str]:
     yield f"{checked - len(failed)} of {checked} requests do what is expected{rest}\n"
 
 
-def _why(listener: ListenerState, others: int) -> str:
+def _why(trace: Trace, listener: ListenerState) -> str:
     host = listener.hostname or "every host"
     where = f"{host}:{listener.port}" if listener.hostname else f"{host} on port {listener.port}"
-    return f"{where} is the most specific of {others + 1}" if others else f"{where}, {listener.protocol}"
+    if not trace.others:
+        return f"{where}, {listener.protocol}"
+    best = "has the route for the narrowest host" if trace.by_routes else "is the most specific"
+    return f"{where} {best} of {trace.others + 1}"
 
 
 def _rule(node: Node, names: Names, *, short: bool = False) -> str:

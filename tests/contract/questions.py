@@ -575,11 +575,12 @@ def _others_take(world: Environment, state: RouteState, listener: ListenerState)
 
 
 def _at_listeners(world: Environment) -> Iterator[tuple[RouteState, Candidate]]:
-    """Yield routes at the listeners to which they are attached, where the name of the listener tells which it is."""
+    """Yield routes at the open listeners to which they are attached, where the name of one tells which it is."""
+    closed = world.simulation.acting.closed.nodes
     for state in world.simulation.topology.routes[:_MOST_OBJECTS]:
         at = [each for parent in state.parents for each in parent.candidates if not each.failure and not each.unknown]
         times = Counter(each.node.section for each in at)
-        yield from ((state, each) for each in at if times[each.node.section] == 1)
+        yield from ((state, each) for each in at if times[each.node.section] == 1 and each.node not in closed)
 
 
 def _sends_by_explain(world: Environment) -> Answers:
@@ -593,7 +594,7 @@ def _sends_by_explain(world: Environment) -> Answers:
 
 
 def _sends_by_trace(world: Environment) -> Answers:
-    """Of hosts that are named outright; a closed listener sends nothing for another reason."""
+    """Of hosts that are named outright."""
     told = {}
     for state, candidate in _at_listeners(world):
         listener = world.simulation.topology.listener(candidate.node)

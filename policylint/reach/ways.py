@@ -12,6 +12,7 @@ from policylint.model import ResourceKey
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuestion
+from policylint.reach.calls import UNTOLD, met_by_calls
 from policylint.reach.dimensions import (
     Stated,
     boxes_of,
@@ -306,9 +307,15 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         if grpc and not candidates and not also.grpc:
             return
         below = tracer.delegated(candidates, asked)
-        dimensions = dimensions_of([candidate.match for candidate in (*candidates, *below)], also, entry, grpc=grpc)
+        # a call that no GRPCRoute takes is a request like any other
+        further = tracer.contenders(request_in(entry)) if grpc and known and not (spent or entry.inside) else []
+        plain, is_whole = met_by_calls(further)
+        dimensions = dimensions_of(
+            [candidate.match for candidate in (*candidates, *below, *plain)], also, entry, grpc=grpc
+        )
         universe = tuple(dimension.all for dimension in dimensions)
-        tracer.contended += len(candidates)
+        tracer.contended += len(candidates) + len(plain)
+        candidates = [*candidates, *plain]
         spent = spent or len(candidates) * len(dimensions) > _MOST_CELLS
         boxes = [] if spent else boxes_of((candidate.match for candidate in candidates), dimensions)
         takers: list[RuleCandidate | None] = list(candidates)
@@ -333,6 +340,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         undecided = tuple(
             sorted({pattern for dimension in dimensions for pattern in dimension.undecided})[:_MOST_NAMED]
         )
+        undecided = undecided if is_whole else (*undecided, UNTOLD)
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
         cells = Cells(tracer, entry, dimensions, also, nameless=nameless)
@@ -341,7 +349,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         for gains in of_rules(takers, gained, alone):
             boxes_of_rule = tuple(merged(box for box, _ in gains))
             first, winner = gains[0]
-            among = None if winner is None else [*doubtful, winner]
+            among = _among(dimensions, winner, doubtful)
             way = _whole(tracer, entry, dimensions, boxes_of_rule, first, among, blank=blank)
             if blank and entry.inside:
                 found_here += (_whole(tracer, entry, dimensions, (box,), box, blank=True) for box, _ in gains)
@@ -356,6 +364,15 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             found_here.append(unrouted._replace(undecided=undecided) if undecided else unrouted)
         rivals = _rivals(found_here, candidates) if undecided else ()
         yield from (way._replace(rivals=rivals) for way in found_here) if rivals else found_here
+
+
+def _among(
+    dimensions: Sequence[Dimension], winner: RuleCandidate | None, doubtful: Sequence[RuleCandidate]
+) -> list[RuleCandidate] | None:
+    """Return the matches that may take a request of a region; None where all are tried, as of calls that those on paths
+    take."""
+    is_of_paths = winner is not None and is_grpc(dimensions) and not winner.match.grpc
+    return None if winner is None or is_of_paths else [*doubtful, winner]
 
 
 def _rivals(ways: Sequence[WayIn], candidates: Sequence[RuleCandidate]) -> tuple[Trace, ...]:
@@ -469,7 +486,7 @@ class Cells:
         waiting = list(reversed(own))
         while waiting:
             box, winner = waiting.pop()
-            among = None if winner is None else [*doubtful, winner]
+            among = _among(self._dimensions, winner, doubtful)
             cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, among)
             left = list(box)
             spent = len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE

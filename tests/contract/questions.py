@@ -578,7 +578,8 @@ def _at_listeners(world: Environment) -> Iterator[tuple[RouteState, Candidate]]:
     """Yield routes at the open listeners to which they are attached, where the name of one tells which it is."""
     closed = world.simulation.acting.closed.nodes
     for state in world.simulation.topology.routes[:_MOST_OBJECTS]:
-        at = [each for parent in state.parents for each in parent.candidates if not each.failure and not each.unknown]
+        accepted = (parent for parent in state.parents if parent.accepted)
+        at = [each for parent in accepted for each in parent.candidates if not each.failure and not each.unknown]
         times = Counter(each.node.section for each in at)
         yield from ((state, each) for each in at if times[each.node.section] == 1 and each.node not in closed)
 

@@ -333,6 +333,12 @@ class Catalog:
         found = (file for file in self._of(implementation) if file.has(b"\nunread:"))
         return next((mapping(file.content().get("unread")) for file in found), {})
 
+    def switched(self, implementation: str) -> Mapping[str, str]:
+        """Return the annotations that an implementation reads only where a setting of its controller is on, by which
+        setting that is."""
+        found = (file for file in self._of(implementation) if file.has(b"\nswitched:"))
+        return next((mapping(file.content().get("switched")) for file in found), {})
+
     def idles(self, implementation: str) -> str:
         """Return how long a request may wait at an implementation where nothing says so, "" for no known limit."""
         found = (file for file in self._of(implementation) if file.has(b"\nidles:"))

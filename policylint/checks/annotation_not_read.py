@@ -29,6 +29,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _at_ingresses(simulation)
     yield from _replaced(simulation)
     yield from _enrolling(simulation)
+    yield from _switched_off(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
     )
@@ -85,6 +86,26 @@ def _idle(holder: Resource, written: Sequence[str], why: str, label: str, fix: s
         help=(f"fix: {fix}",),
         field=written[0],
     )
+
+
+def _switched_off(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotations of routes that no controller above them reads, as a setting of each says."""
+    catalog = simulation.catalog
+    off: dict[str | None, dict[str, str]] = {}
+    for state in simulation.topology.gateways:
+        name = implementation_of(state, catalog)
+        if name is not None and name not in off and (switched := catalog.switched(name)):
+            stated = catalog.settings(name)
+            off[name] = {each: setting for each, setting in switched.items() if not stated.get(setting)}
+    for kind in ROUTE_KINDS if any(off.values()) else ():
+        for route in simulation.world.of_kind(GATEWAY_GROUP, kind):
+            gateways = map(simulation.topology.gateway, gateways_above(simulation.topology, route.key))
+            above = [off.get(None if each is None else implementation_of(each, catalog), {}) for each in gateways]
+            for annotation in map(str, route.annotations) if above else ():
+                settings = list(dict.fromkeys(each.get(annotation, "") for each in above))
+                if all(settings):
+                    label = f"it is read where {listing(settings)} of the controller is on"
+                    yield _idle(route, [annotation], "", label, f"set {listing(settings)}, or leave it out")
 
 
 def _at_ingresses(simulation: Simulation) -> Iterator[Finding]:

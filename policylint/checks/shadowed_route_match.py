@@ -324,7 +324,8 @@ def _contests(
     number_of_places: dict[ResourceKey, int],
     is_made: Callable[[WrittenMatch, _Place], bool],
 ) -> Iterator[tuple[_Place, list[WrittenMatch]]]:
-    """Yield the matches of a place that share their path with others there; all, where a path is an expression.
+    """Yield the matches of a place that share their path with others there; all, where a path is an expression, or
+    something ranks before paths.
 
     Most share it with none, and are not read any further. A route that may not be attached takes nothing from others.
     """
@@ -341,10 +342,10 @@ def _contests(
                     by_path.setdefault(value, []).append((state.route, rule, number))
     read: dict[tuple[ResourceKey, Ranking], dict[tuple[int, int], list[WrittenMatch]]] = {}
     for place, by_path in at_place.items():
-        all_meet = EXPRESSION in by_path and sum(map(len, by_path.values())) > 1
+        order = ranking(simulation, _gateway(simulation, place))
+        all_meet = (EXPRESSION in by_path or order.by.places_wider) and sum(map(len, by_path.values())) > 1
         shared = [each for group in by_path.values() if all_meet or len(group) > 1 for each in group]
         if shared:
-            order = ranking(simulation, _gateway(simulation, place))
             found = _read(simulation, shared, read, order)
             members = [each._replace(doubtful=each.route.key in doubtful) for each in found if is_made(each, place)]
             yield from ((place, group) for group in _standing(members, place, order))
@@ -452,10 +453,11 @@ def _winners(members: Sequence[WrittenMatch]) -> list[WrittenMatch | None]:
         named = (first.get((member.conditions, among), number) for among in (None, member.route.key))
         best = min(named, key=lambda each: orders[each])
         found.append(members[best] if orders[best] < orders[number] and member.takes_any else None)
-    expressions = [number for number, member in enumerate(members) if member.match.expressions]
-    if len(expressions) * len(members) > _MOST_COMPARED:
+    ranks = {member.rank for member in members}
+    meeting = [number for number, member in enumerate(members) if len(ranks) > 1 or member.match.expressions]
+    if len(meeting) * len(members) > _MOST_COMPARED:
         return found
-    for one, other in product(expressions, range(len(members))):
+    for one, other in product(meeting, range(len(members))):
         for own, winner in ((one, other), (other, one)):
             if members[own].match.grpc != members[winner].match.grpc:
                 continue  # calls are told apart from other requests

@@ -8,11 +8,11 @@ from itertools import chain
 from operator import or_
 from typing import Final
 
+from policylint.implementations.generic.calls import met_by_calls
 from policylint.model import ResourceKey
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import CLAIM, CLIENT, PRINCIPAL, RequestQuestion
-from policylint.reach.calls import UNTOLD, met_by_calls
 from policylint.reach.dimensions import (
     Stated,
     boxes_of,
@@ -34,6 +34,7 @@ from policylint.spaces.words import EVERY_REQUEST, described
 from policylint.trace import Outcome, Trace, Tracer
 from policylint.trace.precedence import RuleCandidate
 
+_UNTOLD: Final = "which calls the paths of HTTPRoutes are for"
 CUT_OFF: Final = "too many matches"
 """What is undecided of a host whose regions would take too long; where its requests end is unknown."""
 _MOST_STEPS: Final = 20_000_000
@@ -309,7 +310,8 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         below = tracer.delegated(candidates, asked)
         # a call that no GRPCRoute takes is a request like any other
         further = tracer.contenders(request_in(entry)) if grpc and known and not (spent or entry.inside) else []
-        plain, is_whole = met_by_calls(further)
+        on_calls = [(each, met_by_calls(each.match)) for each in further]
+        plain = [candidate._replace(match=met) for candidate, met in on_calls if met]
         dimensions = dimensions_of(
             [candidate.match for candidate in (*candidates, *below, *plain)], also, entry, grpc=grpc
         )
@@ -340,7 +342,7 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
         undecided = tuple(
             sorted({pattern for dimension in dimensions for pattern in dimension.undecided})[:_MOST_NAMED]
         )
-        undecided = undecided if is_whole else (*undecided, UNTOLD)
+        untold = (*undecided, _UNTOLD) if any(met is None for _, met in on_calls) else undecided
         gained, left = found
         doubtful = [candidate for candidate in candidates if candidate.match.doubtful]
         cells = Cells(tracer, entry, dimensions, also, nameless=nameless)
@@ -350,18 +352,19 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             boxes_of_rule = tuple(merged(box for box, _ in gains))
             first, winner = gains[0]
             among = _among(dimensions, winner, doubtful)
+            open_here = undecided if winner is not None and winner.match.grpc else untold
             way = _whole(tracer, entry, dimensions, boxes_of_rule, first, among, blank=blank)
             if blank and entry.inside:
                 found_here += (_whole(tracer, entry, dimensions, (box,), box, blank=True) for box, _ in gains)
             elif (not way.trace.questions and not entry.inside) or blank:
-                found_here.append(way._replace(undecided=undecided) if undecided else way)
+                found_here.append(way._replace(undecided=open_here) if open_here else way)
             else:
                 found_here += (
-                    cell._replace(undecided=(*cell.undecided, *undecided)) for cell in cells.of(way, gains, doubtful)
+                    cell._replace(undecided=(*cell.undecided, *open_here)) for cell in cells.of(way, gains, doubtful)
                 )
         if left and alone is None:
             unrouted = _whole(tracer, entry, dimensions, tuple(merged(left)), left[0])
-            found_here.append(unrouted._replace(undecided=undecided) if undecided else unrouted)
+            found_here.append(unrouted._replace(undecided=untold) if untold else unrouted)
         rivals = _rivals(found_here, candidates) if undecided else ()
         yield from (way._replace(rivals=rivals) for way in found_here) if rivals else found_here
 

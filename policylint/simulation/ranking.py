@@ -50,14 +50,14 @@ def ranking(simulation: Simulation, gateway: GatewayState | None) -> Ranking:
 
 
 def sharing(simulation: Simulation) -> Mapping[ResourceKey, Sequence[ResourceKey]]:
-    """Return, for each Gateway whose proxy takes the requests of others as well, all that share it, sorted."""
+    """Return for each Gateway all whose requests one proxy takes together with its own, itself included, sorted."""
     found: dict[ResourceKey, Sequence[ResourceKey]] = {}
     for gateway in simulation.topology.gateways:
-        name = implementation_of(gateway, simulation.catalog)
-        if name is not None and gateway.gateway.key not in found:
-            behaviour = implementation(name, simulation.catalog.settings(name))
-            together = sorted(behaviour.sharing(gateway, simulation.topology, simulation.catalog))
-            found.update(dict.fromkeys(together, together))
+        key, name = gateway.gateway.key, implementation_of(gateway, simulation.catalog)
+        if key not in found:
+            behaviour = Traffic() if name is None else implementation(name, simulation.catalog.settings(name))
+            together = sorted({key, *behaviour.sharing(gateway, simulation.topology, simulation.catalog)})
+            found |= dict.fromkeys(together, together)
     return found
 
 

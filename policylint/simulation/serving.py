@@ -84,15 +84,11 @@ def by_port(simulation: Simulation, shut: Container[Node]) -> Ports:
     """Return for which hosts the listeners are that take requests, by port."""
     together = sharing(simulation)
     of = {
-        listener.node: ((_first(together, gateway), listener.port, listener.protocol.lower()), listener.hostname)
+        listener.node: ((together[gateway.gateway.key][0], listener.port, listener.protocol.lower()), listener.hostname)
         for gateway, listener in served(simulation.topology)
         if listener.node not in shut and listener.protocol in ("HTTP", "HTTPS", "TLS")
     }
     return Ports(of, frozenset(of.values()))
-
-
-def _first(together: Mapping[ResourceKey, Sequence[ResourceKey]], gateway: GatewayState) -> ResourceKey:
-    return together.get(gateway.gateway.key, (gateway.gateway.key,))[0]
 
 
 def closed(simulation: Simulation, passed: Callable[[], Container[Node]]) -> Closed:

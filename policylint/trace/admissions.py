@@ -23,7 +23,7 @@ from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.workloads import container_port
-from policylint.trace.precedence import doubt, ordered, rule_candidates
+from policylint.trace.precedence import doubt, matches_at, ordered, tried
 from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
 
@@ -330,7 +330,7 @@ def taker(
     """Return what says which of some routes takes a request, and whether that is certain; what it asks is added."""
 
     def taken(routes: Sequence[Resource]) -> tuple[Resource | None, bool]:
-        candidates = list(rule_candidates([(route, ("",)) for route in routes], request, grpc=False))
+        candidates = list(tried(matches_at([(route, ("",)) for route in routes], request.host), request))
         asked.extend(
             RequestQuestion(condition.name, (condition.predicate,))
             for candidate in candidates

@@ -411,7 +411,9 @@ class Responder:
         if not self.is_flat(start.gateway):
             return fitting
         ends = ((self._end(each, start.request), each) for each in fitting)
-        taking = [(each._replace(match=end.match).order, each) for end, each in ends if end is not None]
+        taking = [
+            (each._replace(match=end.match, place=end.place).order, each) for end, each in ends if end is not None
+        ]
         return [each for _, each in sorted(taking, key=lambda pair: pair[0])] or fitting
 
     def _end(self, candidate: RuleCandidate, request: Request, above: int = 0) -> RuleCandidate | None:

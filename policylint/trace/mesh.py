@@ -22,7 +22,7 @@ from policylint.trace.consumed import taken_off
 from policylint.trace.hosts import serves
 from policylint.trace.nearby import nearest_rules
 from policylint.trace.policies import facts
-from policylint.trace.precedence import RuleCandidate, doubt, ordered, rule_candidates
+from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, tried
 from policylint.trace.request import PORTS, Request, RequestError
 from policylint.trace.result import Forwarded, Outcome, Share, Trace
 
@@ -227,7 +227,7 @@ def _candidates(chosen: Sequence[RouteState], request: Request) -> list[RuleCand
     kind = "GRPCRoute" if calls else "HTTPRoute"
     listed = [(state.route, state.hostnames) for state in chosen if state.route.key.kind == kind]
     taken = listed or any(state.route.key.kind in ("GRPCRoute", "HTTPRoute") for state in chosen)
-    return list(rule_candidates(listed, request, grpc=calls)) if taken else None
+    return list(tried(matches_at(listed, request.host, grpc=calls), request)) if taken else None
 
 
 def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[RouteState]:

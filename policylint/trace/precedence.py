@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.implementations.generic.traffic import equals
+from policylint.implementations.generic.traffic import Traffic, equals
 from policylint.matches import Match, Miss
 from policylint.model import Resource, sequence
 from policylint.namedtuple import NamedTuple
@@ -35,7 +35,8 @@ class RuleCandidate(NamedTuple):
         hostname: the narrowest hostname of route and listener that the host falls under, "" for every host.
         misses: the conditions that the request does not satisfy; () where it takes the request.
         ranked: the hostname that counts for precedence: this one, or that of the route from which it comes.
-        place: which its proxy gives it (`Traffic.placed`); one that is negative comes before its hostname.
+        place: which its proxy gives it (`Traffic.placed`).
+        by: who gives it one, and those that it delegates to.
         equals: those after it over whose backends its proxy balances the same requests (`Traffic.balances_equals`).
         unmade: why its controller makes nothing of the rule, so that it comes behind all that are made; "" elsewhere.
     """
@@ -49,6 +50,7 @@ class RuleCandidate(NamedTuple):
     place: int = 0
     equals: tuple[RuleCandidate, ...] = ()
     unmade: str = ""
+    by: Traffic = Traffic()
 
     @property
     def pointer(self) -> Pointer:
@@ -58,21 +60,10 @@ class RuleCandidate(NamedTuple):
     @property
     def order(self) -> tuple[object, ...]:
         """A sort key, the highest precedence first."""
-        ranked = "" if self.place < 0 else self.ranked
+        ranked = "" if self.by.places_before_hosts else self.ranked
         exact = 0 if ranked.startswith("*") else len(ranked)
         rest = standing(self.route, self.rule.number, self.match)
         return (bool(self.unmade), -exact, -len(ranked), self.place, *rest)
-
-
-def rule_candidates(
-    routes: Iterable[tuple[Resource, Sequence[str]]],
-    request: Request,
-    narrowing: Narrowing | None = None,
-    ranking: Ranking = _PLAIN,
-    grpc: bool = False,
-) -> Iterator[RuleCandidate]:
-    """Yield every match of every rule of the routes that serve the host of a request; see `matches_at`."""
-    return tried(matches_at(routes, request.host, narrowing, ranking, grpc), request)
 
 
 def matches_at(
@@ -100,7 +91,7 @@ def matches_at(
         for rule in rules(route):
             further = narrowing(route, rule) if narrowing is not None else ()
             for match in ranked_matches(rule.body, ranking, grpc=grpc, narrowing=further):
-                yield RuleCandidate(route, rule, match, hostname, (), ranked)
+                yield RuleCandidate(route, rule, match, hostname, (), ranked, by=ranking.by)
 
 
 def together(found: Sequence[RuleCandidate], ranking: Ranking) -> list[RuleCandidate]:
@@ -132,8 +123,12 @@ def _width(hostname: str) -> tuple[int, int]:
 
 def child_candidates(above: RuleCandidate, child: Resource, request: Request) -> Iterator[RuleCandidate]:
     """Yield every match of a route that counts below a match of a rule which delegates to it."""
-    for rule, match in below(above.match, child):
-        yield RuleCandidate(child, rule, match, "", tuple(match.misses(request)), "")
+    found = [
+        RuleCandidate(child, rule, match, "", tuple(match.misses(request)), "", by=above.by)
+        for rule, match in below(above.match, child)
+    ]
+    placed = above.by.placed(found)
+    yield from found if placed is None else (found[number]._replace(place=place) for number, place in placed)
 
 
 def tried(candidates: Iterable[RuleCandidate], request: Request) -> Iterator[RuleCandidate]:
@@ -176,10 +171,8 @@ def because(winner: RuleCandidate, loser: RuleCandidate) -> str:
             return loser.unmade
         case "exact hostname" | "hostname":
             return f"hostname {loser.ranked or '(every host)'} is less specific than {winner.ranked}"
-        case "set" if winner.place < 0:
-            return f"its router has priority {-loser.place}, the other one {-winner.place}"
         case "set":
-            return "routes of its hostname come after those of another one, where the oldest is"
+            return winner.by.outplaced(loser.place, winner.place)
         case "path type":
             return f"{loser.match.path} comes after {winner.match.path.partition(' ')[0]}"
         case "path length":

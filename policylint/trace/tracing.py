@@ -41,7 +41,7 @@ from policylint.trace.hosts import is_exact, may_be, serves
 from policylint.trace.listeners import Selection, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies, facts
-from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, rule_candidates, together, tried
+from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, together, tried
 from policylint.trace.request import Request, RequestError
 from policylint.trace.result import Considered, Judged, Met, Outcome, Share, Trace
 
@@ -306,8 +306,8 @@ class Tracer:
         """Return the listeners of the proxy that takes requests for a Gateway: those of all Gateways that share it."""
         key = gateway.gateway.key
         if key not in self._proxies:
-            shared = [self.topology.gateway(other) for other in self._sharing.get(key, ()) if other != key]
-            states = [gateway, *(state for state in shared if state is not None)]
+            shared = (self.topology.gateway(other) for other in self._sharing[key] if other != key)
+            states = (gateway, *filter(None, shared))
             self._proxies[key] = [listener for state in states for listener in self.listeners(state)]
         return self._proxies[key]
 
@@ -425,7 +425,7 @@ class Tracer:
         kind = "GRPCRoute" if request.grpc else "HTTPRoute"
         naming = self.out_of_sight.naming(gateway, request, kind)
         served = list({each.route.key: (each.route, each.hostnames) for each, _ in naming}.values())
-        everywhere = list(rule_candidates(served, request, self._narrowing, grpc=request.grpc))
+        everywhere = list(tried(matches_at(served, request.host, self._narrowing, grpc=request.grpc), request))
         fitting = ordered(everywhere if among is None else tried(among, request))
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
@@ -485,7 +485,8 @@ class Tracer:
             open_states = [each for each in self._open.get(gateway.gateway.key, ()) if each.route.key.kind == kind]
             may_serve = [(state.route, state.hostnames) for state in open_states]
             ranked = self._ranking(gateway)
-            if open_takers := ordered(rule_candidates(may_serve, request, self._narrowing, ranked, grpc)):
+            open_ones = matches_at(may_serve, request.host, self._narrowing, ranked, grpc)
+            if open_takers := ordered(tried(open_ones, request)):
                 why = f"the listener that {open_takers[0].route.key} is for stands in a variable"
                 return start._replace(outcome=Outcome(unknown=True, reason=why))
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from policylint.matches import Term
+from policylint.implementations.generic.calls import met_by_calls
+from policylint.matches import Match, Term
 from policylint.reach import entries, is_grpc, ways_in
-from policylint.reach.calls import met_by_calls
 from policylint.spaces.predicates import Predicate
 from policylint.trace import Tracer
-from policylint.trace.precedence import RuleCandidate
 from tests.reach.test_agreement import disagreements
 from tests.worlds import gateway, gateway_class, policy, route, service, simulated
 
@@ -88,14 +87,10 @@ def test_a_call_that_no_route_for_calls_takes_goes_on_to_those_for_paths() -> No
 
 def of(condition: Term) -> object:
     """What a condition on paths asks of calls: their service and method, nothing, no call, or it is not told."""
-    world = simulated(gateway_class(), gateway(), service(), rules("{path: {value: /}}"))
-    tracer = Tracer(world)
-    (found,) = tracer.contenders(next(way.trace.request for each in entries(tracer) for way in ways_in(tracer, each)))
-    candidate: RuleCandidate = found._replace(match=found.match._replace(conditions=(condition,)))
-    told, is_whole = met_by_calls([candidate])
-    if not told:
-        return "no call" if is_whole else "not told"
-    return {each.name: each.predicate.value for each in told[0].match.conditions}
+    met = met_by_calls(Match(None, (condition,), (), {}))
+    if not met:
+        return "not told" if met is None else "no call"
+    return {each.name: each.predicate.value for each in met.conditions}
 
 
 @pytest.mark.parametrize(

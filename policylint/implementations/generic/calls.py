@@ -1,14 +1,15 @@
-"""Matches on calls as matches on the paths of requests, for proxies that do not tell calls from requests."""
+"""Matches on calls as matches on the paths of requests, for proxies that do not tell calls from requests, and the other
+way round: matches on paths as calls meet them that no route for calls takes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from policylint.matches import ORDER, PATH_TYPES, Match, Term, read
 from policylint.model import mapping, text
 from policylint.regex import quoted
-from policylint.spaces.predicates import EXPRESSION, PREFIX
+from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 
 _ANY_SERVICE: Final = r"(?i)\.?[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)*"
 _ANY_METHOD: Final = "[A-Za-z_][A-Za-z_0-9]*"
@@ -39,6 +40,36 @@ def on_path(call: Match, kind: str, value: str, weights: tuple[int, ...]) -> Mat
     return call._replace(
         conditions=(path, *rest), weights=weights, grpc=False, value=_as_written(call.value, kind, value)
     )
+
+
+def met_by_calls(match: Match) -> Match | Literal[False] | None:
+    """Return a match on paths as one on calls; False where no call satisfies it, None where it is not told which do."""
+    terms = [_met(condition) for condition in match.conditions]
+    if False in terms:
+        return False
+    told = [term for several in terms for term in several or ()]
+    return None if None in terms else match._replace(conditions=tuple(told))
+
+
+def _met(condition: Term) -> tuple[Term, ...] | Literal[False] | None:
+    """Return what a condition asks of calls; False where none satisfies it, None where that is not told."""
+    predicate = condition.predicate
+    if condition.name == "method":
+        taken = None if condition.fault else predicate.takes("POST")
+        return None if taken is None else () if taken is not condition.negated else False
+    if condition.name != "path":
+        return (condition,)
+    if condition.fault or not (predicate.type == "Exact" or predicate.is_prefix):
+        return None
+    steps = [step for step in predicate.value.strip("/").split("/") if step]
+    takes_all = predicate.is_prefix and not steps
+    is_of_none = predicate.type == "Exact" and (len(steps) != 2 or predicate.value.endswith("/"))
+    if takes_all or is_of_none or len(steps) > 2:
+        return () if takes_all is not condition.negated else False
+    if condition.negated and len(steps) == 2:
+        return None
+    told = zip(("service", "call"), steps, strict=False)
+    return tuple(condition._replace(name=name, predicate=Predicate("Exact", step)) for name, step in told)
 
 
 def _as_written(entry: Mapping[str, Any], kind: str, value: str) -> Mapping[str, Any]:

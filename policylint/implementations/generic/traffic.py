@@ -87,6 +87,8 @@ class Traffic(Behaviour):
             their rules does; elsewhere it goes on to routes for wider hosts.
         ends_at_path: whether the rules with the path that fits best alone take a request, so that it gets 404 where
             none of them does; elsewhere it goes on to rules with wider paths.
+        places_before_hosts: whether what `placed` says comes before the hostname, too.
+        places_wider: whether `placed` may put a match before another one whose path is narrower.
         balances_equals: whether requests are balanced over the backends of all rules with one and the same match;
             elsewhere the first of them takes all.
         tells_requests: whether routes of connections to a Service are never for requests, whatever port they name.
@@ -110,6 +112,8 @@ class Traffic(Behaviour):
     hosts_of_port: Set[str] = frozenset()
     host_first = False
     ends_at_path = False
+    places_before_hosts = False
+    places_wider = False
     balances_equals = False
     relays = False
     tells_requests = False
@@ -217,11 +221,15 @@ class Traffic(Behaviour):
 
     def placed(self, found: Sequence[ServingMatch]) -> Iterable[tuple[int, int]] | None:  # noqa: ARG002
         """Return which of the matches for one host count, by their numbers, each with a place that comes before all
-        that Gateway API ranks by but the hostname, and before that, too, where it is negative: the least first.
+        that Gateway API ranks by but the hostname: the least first, 0 where nothing is said of one.
 
         By default None: all count, and there are no places. `begin` is not called before it.
         """
         return None
+
+    def outplaced(self, place: int, first: int) -> str:  # noqa: ARG002
+        """Return in words why a match with one of the places that `placed` gives comes after one with another."""
+        return "its proxy tries it later"
 
     def at_host(self, found: Sequence[Match]) -> Iterable[tuple[int, Match]]:
         """Return the matches of all rules that serve one host as they count together, each with its number among them.

@@ -152,6 +152,9 @@ class Istio(Implementation):
 
         return found if grpc else list(map(without_slash, found))
 
+    def outplaced(self, place: int, first: int) -> str:  # noqa: ARG002
+        return "routes of its hostname come after those of another one, where the oldest is"
+
     def placed(self, found: Sequence[ServingMatch]) -> Iterable[tuple[int, int]] | None:
         """Return the matches by the sets of their routes (`sets.py`)."""
         from policylint.implementations.istio.sets import placed

@@ -6,7 +6,7 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §2.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
@@ -14,6 +14,7 @@ from policylint.implementations.generic import Attachments, Implementation, cont
 from policylint.implementations.generic.detecting import Detection
 from policylint.implementations.generic.impossible import impossible_rules
 from policylint.implementations.generic.narrower import kept_by_narrower
+from policylint.implementations.generic.traffic import ServingMatch
 from policylint.implementations.kgateway import authorization, backend_tls, client_addresses, listeners, routes
 from policylint.implementations.kgateway.attachment_points import (
     TLS_PROTOCOLS,
@@ -28,6 +29,7 @@ from policylint.implementations.kgateway.merging import Level, beside, fold, pri
 from policylint.implementations.kgateway.ports import by_port, takes_certificates
 from policylint.implementations.kgateway.references import PERMISSIVE, broken_reference
 from policylint.implementations.kgateway.validation import broken_template, refused_value
+from policylint.implementations.kgateway.weights import weight_of
 from policylint.model import GATEWAY_GROUP, Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.policy import verdict
 from policylint.policy.authorizing import Decision, RequestFacts
@@ -88,6 +90,7 @@ class Kgateway(Implementation):
     host_first = True  # one virtual host per hostname (gateway_listener_translator.go, routesByHost)
     hosts_of_port = frozenset({"http"})  # listeners without TLS share the route config of their port
     empty_delegation = 500
+    places_wider = True
     flat_delegation = True  # translator/httproute/delegation.go, flattenDelegatedRoutes
 
     def __init__(self) -> None:
@@ -120,6 +123,14 @@ class Kgateway(Implementation):
         if not reading.code and self.settings.get("validationMode") == "strict":
             return broken_template(state.policy)
         return reading
+
+    def placed(self, found: Sequence[ServingMatch]) -> Iterable[tuple[int, int]] | None:
+        """Return the matches by the weights of their routes, where it asks for them (routeutils/sort.go, Less)."""
+        weights = [weight_of(each.route) for each in found] if self.settings.get("weightedRoutePrecedence") else []
+        return [(number, -weight) for number, weight in enumerate(weights)] if any(weights) else None
+
+    def outplaced(self, place: int, first: int) -> str:
+        return f"its route has weight {-place}, the other one {-first}"
 
     def answers_with_errors(self, state: PolicyState) -> bool:
         """Return whether routes answer 500 for it: every TrafficPolicy that the controller does not translate (§2.2).

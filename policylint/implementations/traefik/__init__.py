@@ -49,6 +49,8 @@ class Traefik(Implementation):
     """
 
     name = "traefik"
+    places_before_hosts = True
+    places_wider = True  # priorities that routes state
     preflights = 200, True  # pkg/middlewares/headers/header.go, processCorsHeaders
     without_tls = frozenset({"GRPCRoute"})
     calls_by_path = True  # routers.py
@@ -76,6 +78,9 @@ class Traefik(Implementation):
         """Return the matches by the priorities of their routers, whatever their hosts."""
         ranks = (routers.priority(each.route, each.rule.number, each.match, each.hostname) for each in found)
         return ((number, -rank) for number, rank in enumerate(ranks))
+
+    def outplaced(self, place: int, first: int) -> str:
+        return f"its router has priority {-place}, the other one {-first}"
 
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""

@@ -75,7 +75,9 @@ class Term(NamedTuple):
             why = self.predicate.value if self.fault == CHANCE else "such a condition is not evaluated here"
             return Miss(self.what, self.needs, near, why)
         if is_symbolic(self.fault) and self.fault != FOREIGN:
-            return Miss(self.what, self.needs, near, f"the type of a match on its {self.what} stands in a variable")
+            whole = self.fault == self.predicate.value
+            unknown = "what it matches" if whole else f"the type of a match on its {self.what}"
+            return Miss(self.what, self.needs, near, f"{unknown} stands in a variable")
         if taken is None:
             why = f"the expression in {self.what} is too large to be matched"
             return Miss(self.what, self.needs, near, why)
@@ -246,15 +248,18 @@ def matches(
     regex_last: bool = False,
     narrowing: Sequence[Mapping[str, Any]] = (),
 ) -> list[Match]:
-    """Return the matches of a rule; a rule without any matches every path (HTTPRouteRule.Matches) or call.
+    """Return the matches of a rule; a rule without any matches every path (HTTPRouteRule.Matches) or call, and of one
+    with a variable for them it is not known what it matches.
 
     `regex_last`: where the implementation ranks regular expressions, which the spec leaves to it: below prefixes, or
     between them and exact paths.
 
     `narrowing`: further matches on cookies, of which one must take the request too.
     """
-    listed = enumerate(map(mapping, sequence(rule.get("matches"))))
-    entries: list[tuple[int | None, Mapping[str, Any]]] = [*listed] or [(None, {})]
+    written = rule.get("matches")
+    listed = enumerate(map(mapping, sequence(written)))
+    implied = {"path": {"type": written, "value": written}} if is_symbolic(written) else {}
+    entries: list[tuple[int | None, Mapping[str, Any]]] = [*listed] or [(None, implied)]
     if narrowing:
         cookies = [further.get("cookies") for further in narrowing]
         entries = [(number, {**entry, "cookies": wanted}) for number, entry in entries for wanted in cookies]

@@ -76,10 +76,14 @@ class Labels:
         return selected
 
     def _having(self, key: str) -> Chosen:
+        if is_symbolic(key):
+            return Chosen(0, self.all)
         known, _ = self._of_key(key)
         return Chosen(known, known | self._open)
 
     def _with(self, key: str, values: Iterable[Any]) -> Chosen:
+        if is_symbolic(key):  # any label may be meant
+            return Chosen(0, self.all)
         known, vague = self._of_key(key)
         by_value = self._by_value(key)
         sure = 0

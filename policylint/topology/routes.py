@@ -71,7 +71,9 @@ def hostnames(route: Resource) -> tuple[str, ...]:
 
 
 def _hostnames(route: Resource) -> tuple[str, ...]:
-    return patterns(sequence(route.spec.get("hostnames"))) if route.key.kind in HOSTNAME_KINDS else (EVERY,)
+    written = route.spec.get("hostnames")
+    listed = [written] if is_symbolic(written) else sequence(written)
+    return patterns(listed) if route.key.kind in HOSTNAME_KINDS else (EVERY,)
 
 
 def rules(route: Resource) -> list[Rule]:
@@ -87,7 +89,8 @@ def rule_at(route: Resource, index: int) -> Rule | None:
 
 
 def _rules(route: Resource) -> list[Rule]:
-    role, parsed, written = f"{route.key.kind}Rule", [], sequence(route.spec.get("rules"))
+    role, parsed, stated = f"{route.key.kind}Rule", [], route.spec.get("rules")
+    written = [{"matches": stated}] if is_symbolic(stated) else sequence(stated)
     named = {text(mapping(value).get("name")) for value in written}
     for index, value in enumerate(written):
         if isinstance(value, dict):

@@ -15,7 +15,7 @@ from policylint.implementations.generic import Traffic
 from policylint.implementations.generic.limits import limits
 from policylint.implementations.generic.supported import unserved
 from policylint.matches import SLASHED
-from policylint.model import Node, Resource, ResourceKey, integer, mapping, sequence, text, value_at
+from policylint.model import Node, Resource, ResourceKey, integer, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Answer
 from policylint.policy.authorizing import RequestQuestion
 from policylint.policy.handling import Redirect
@@ -75,6 +75,9 @@ class Responder:
                 to = Redirect(301, asked.scheme, asked.host, asked.port, path)
                 return candidate, _ended(trace, message, Outcome(redirect=to))
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
+            if stated := next((field for field in ("filters", "backendRefs") if is_symbolic(rule.get(field))), ""):
+                why = f"the {stated} of {candidate.rule.node} stand in a variable"
+                return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
             questions: list[RequestQuestion] = []
             extend = partial(self._extended, candidate, start, message, port, questions)
             if start.gateway is None or not is_door(start.gateway):  # those of doors are in their rules

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from policylint.implementations.generic.generated_policies import generated
+from policylint.implementations.generic.unread_policies import settled_by_variable
 from policylint.model import Resource, ResourceKey, World
 from policylint.network.facts import closing
 from policylint.network.kinds import CLUSTER, NETWORK_POLICY, unevaluated
@@ -41,10 +42,11 @@ def read_policies(
         read = network_policy if kind == NETWORK_POLICY else cluster_policy
         for resource in world.of_kind(*kind):
             broken = refused.get(resource.key)
-            found.append(resource.once(read_policy, read) if broken is None else _refused(resource, broken))
+            policy = resource.once(read_policy, read) if broken is None else _refused(resource, broken)
+            found.append(settled_by_variable(policy, read))
     for key, policies in groupby(of_dialects, key=lambda policy: policy.key):  # one object may hold several
         broken, (first, *more) = refused.get(key), policies
-        found += [first, *more] if broken is None else [_refused(first.resource, broken)]
+        found += map(settled_by_variable, [first, *more]) if broken is None else [_refused(first.resource, broken)]
     others = (made for each in unevaluated(world) for made in generated(each, world))
     return (*found, *others, *_closing(world))
 

@@ -1,0 +1,120 @@
+"""A variable in the place of a list or an object leaves open what requests and connections meet there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policylint.simulation import Simulation
+from policylint.trace import Request, Tracer, request
+from tests.worlds import gateway, gateway_class, manifest, opened, route, service
+
+RULES = "rules: [{backendRefs: [{name: web, port: 80}]}]"
+
+
+def routed(folder: Path, more: str) -> Simulation:
+    return opened(
+        folder,
+        gateway_class("c", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway("gw", "default", "[{name: http, port: 80, protocol: HTTP}]", of_class="c"),
+        service("web", "default", "[{port: 80}]"),
+        route("app", "default", "[{name: gw}]", more=more),
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "rules: '${RULES}'",
+        "rules: [{matches: '${MATCHES}', backendRefs: [{name: web, port: 80}]}]",
+        "rules: [{backendRefs: '${BACKENDS}'}]",
+        "rules: [{filters: '${FILTERS}', backendRefs: [{name: web, port: 80}]}]",
+    ],
+)
+def test_what_a_variable_says_of_requests_is_not_known(tmp_path: Path, more: str) -> None:
+    asked = request({"scheme": "http", "host": "app.example.com", "path": "/x"})
+    outcome = Tracer(routed(tmp_path, f"hostnames: [app.example.com], {more}")).trace(asked).outcome
+    assert (outcome.unknown, outcome.status) == (True, None)
+    assert "variable" in outcome.reason
+
+
+def test_hosts_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
+    asked = request({"scheme": "http", "host": "app.example.com", "path": "/x"})
+    trace = Tracer(routed(tmp_path, f"hostnames: '${{HOSTS}}', {RULES}")).trace(asked)
+    assert [str(key) for key in trace.outcome.backends] == ["Service default/web"]
+    assert any("${HOSTS} is taken to be app.example.com" in note for note in trace.notes)
+
+
+def workload(name: str) -> str:
+    labels = f"{{app: {name}}}"
+    template = f"{{metadata: {{labels: {labels}}}, spec: {{containers: [{{name: app, image: 'app:1'}}]}}}}"
+    return manifest(
+        "apps/v1", "Deployment", name, "shop", f"spec: {{selector: {{matchLabels: {labels}}}, template: {template}}}"
+    )
+
+
+POLICIES = {
+    "rules": """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {podSelector: {matchLabels: {app: db}}, ingress: '${RULES}'}
+""",
+    "rule": """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {podSelector: {matchLabels: {app: db}}, ingress: ['${RULE}']}
+""",
+    "peers": """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {podSelector: {matchLabels: {app: db}}, policyTypes: [Ingress], ingress: [{from: '${PEERS}'}]}
+""",
+    "subject": """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {podSelector: '${PODS}', policyTypes: [Ingress]}
+""",
+    "label": """apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {podSelector: {matchLabels: {'${LABEL}': db}}, policyTypes: [Ingress]}
+""",
+    "Cilium, subject": """apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {endpointSelector: '${PODS}', ingress: []}
+""",
+    "Cilium, denials": """apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {endpointSelector: {matchLabels: {app: db}}, ingressDeny: '${RULES}'}
+""",
+    "Calico, rules": """apiVersion: projectcalico.org/v3
+kind: NetworkPolicy
+metadata: {name: p, namespace: shop}
+spec: {selector: app == 'db', types: [Ingress], ingress: '${RULES}'}
+""",
+    "cluster, subject": """apiVersion: policy.networking.k8s.io/v1alpha1
+kind: AdminNetworkPolicy
+metadata: {name: p}
+spec: {priority: 10, subject: '${PODS}', ingress: [{name: all, action: Deny, from: [{namespaces: {}}]}]}
+""",
+    "cluster, peers": """apiVersion: policy.networking.k8s.io/v1alpha1
+kind: AdminNetworkPolicy
+metadata: {name: p}
+spec: {priority: 10, subject: {namespaces: {}}, ingress: [{name: all, action: Deny, from: '${PEERS}'}]}
+""",
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_a_variable_says_of_connections_is_not_known(tmp_path: Path, policy: str) -> None:
+    simulation = opened(
+        tmp_path, workload("web"), workload("db"), service("db", "shop", more="selector: {app: db}"), POLICIES[policy]
+    )
+    asked = Request(scheme="tcp", service="Service/shop/db", port=80, client="Deployment/shop/web")
+    trace = Tracer(simulation).trace(asked)
+    assert trace.unsettled
+    assert not trace.outcome.refused
+    assert not [each for each in simulation.network_policies if each.refused]

@@ -6,6 +6,7 @@ import pytest
 
 from policylint.checks import run
 from policylint.implementations.kuadrant import conditions
+from policylint.model import mapping, text
 from policylint.simulation import Simulation
 from tests import worlds
 from tests.worlds import gateway, route, simulated, state
@@ -394,3 +395,26 @@ def test_plans_of_a_route_take_the_place_of_the_gateways() -> None:
     assert (state(simulation, "own").verdict, state(simulation, "wide").verdict) == ("Enforced", "PartiallyEnforced")
     simulation = simulated(gateway(), route("a"), plans("wide", "Gateway/edge", "infra"), plans("own", "HTTPRoute/a"))
     assert (state(simulation, "own").verdict, state(simulation, "wide").verdict) == ("Enforced", "Overridden")
+
+
+def logins(name: str, target: str, issuer: str, namespace: str = "shop") -> str:
+    spec = f"provider: {{issuerURL: 'https://{issuer}.example.com', clientID: {name}}}"
+    return worlds.policy(
+        "extensions.kuadrant.io/v1alpha1", "OIDCPolicy", name, target, spec, namespace, field="targetRef"
+    )
+
+
+def test_the_provider_of_a_gateway_stands_before_that_of_a_route() -> None:
+    """The AuthPolicies that OIDCPolicies make hold overrides whose rules have one name (buildMainAuthPolicy)."""
+    wide, own = logins("wide", "Gateway/edge", "all", "infra"), logins("own", "HTTPRoute/a", "other")
+    simulation = simulated(gateway(), route("a"), wide, own)
+    issuers = {
+        text(mapping(group.effective.spec.get("provider")).get("issuerURL"))
+        for group in simulation.groups
+        for path in group.contexts()
+        if any(each.key.kind == "HTTPRoute" for each in path)
+    }
+    assert issuers == {"https://all.example.com"}
+    assert (state(simulation, "wide").verdict, state(simulation, "own").verdict) == ("Enforced", "Overridden")
+    simulation = simulated(gateway(), route("a"), own)
+    assert state(simulation, "own").verdict == "Enforced"

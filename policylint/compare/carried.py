@@ -17,6 +17,7 @@ from policylint.doors import published_as, with_doors
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, mapping, sequence, text, texts, value_at
 from policylint.model.kinds import INGRESS, OPENSHIFT_ROUTE
 from policylint.namedtuple import NamedTuple
+from policylint.simulation import Simulation
 from policylint.topology.workloads import WORKLOADS
 
 _SERVICE = ("", "Service")
@@ -71,9 +72,12 @@ def carried_otherwise(sides: Sides) -> Iterator[Carried]:
 
 def _on_ways(sides: Sides) -> frozenset[ResourceKey]:
     """Return the Services that routes and doors lead to."""
-    return frozenset(
-        backend.wanted for side in sides[:2] for route in with_doors(side).topology.routes for backend in route.backends
-    )
+    return frozenset().union(*(led_to(with_doors(side)) for side in sides[:2]))
+
+
+def led_to(side: Simulation) -> frozenset[ResourceKey]:
+    """Return what the routes of a side send requests to."""
+    return frozenset(backend.wanted for route in side.topology.routes for backend in route.backends)
 
 
 def _notes(old: Resource, new: Resource) -> Iterator[str]:

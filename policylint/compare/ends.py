@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
+from policylint.compare.carried import led_to
 from policylint.compare.doors import doors_past_logins
 from policylint.compare.pairing import Sides
 from policylint.compare.relied import relied_on
-from policylint.doors import is_on_node, node_ports, published_as
+from policylint.doors import is_on_node, node_ports, published_as, with_doors
 from policylint.model import (
     GATEWAY_GROUP,
     ROUTE_KINDS,
@@ -121,10 +122,14 @@ class _Ends:
         return {**relied_on(self._sides.before), **relied_on(self._sides.after)}
 
     @cached_property
+    def _routed(self) -> frozenset[ResourceKey]:
+        """The Services that routes at Gateways send requests to, on the side before."""
+        return led_to(self._sides.before)
+
+    @cached_property
     def _served(self) -> frozenset[ResourceKey]:
-        """The Services that routes send requests to, on the side before."""
-        topology = self._sides.before.topology
-        return frozenset(backend.wanted for route in topology.routes for backend in route.backends)
+        """The Services that requests come to on the side before, through Gateways or beside them."""
+        return led_to(with_doors(self._sides.before))
 
     @cached_property
     def _guarded(self) -> tuple[frozenset[ResourceKey], frozenset[ResourceKey]]:
@@ -166,13 +171,17 @@ class _Ends:
             if new.key[:2] in ADDRESSES_OF and self._is_used(old.key):
                 yield from self._other_destinations(old, new)
             host = _external_host(new)
-            if new.key[:2] == ("", "Service") and host and host != _external_host(old) and self._is_used(old.key):
+            if new.key[:2] != ("", "Service") or not host or host == _external_host(old):
+                continue
+            gone, is_used = self._pods_left(new.key), self._is_used(old.key)
+            if gone or is_used:
+                whose = self._users(old.key) if is_used else "what its clients send is"
                 yield self._finding(
                     new,
                     "warning",
-                    f"{new.key} now leads to host {host}",
+                    f"{new.key} now leads to host {host}{f', no longer {listing(gone, most=3)}' if gone else ''}",
                     new.location("spec", "externalName"),
-                    f"{self._users(old.key)} sent there, past the policies of its pods",
+                    f"{whose} sent there, past the policies of its pods",
                     [],
                 )
 
@@ -308,7 +317,7 @@ class _Ends:
         if resource is None:
             return False
         return any(
-            each.key in self._served and workload in {behind.key for behind in workloads_selected(self._before, each)}
+            each.key in self._routed and workload in {behind.key for behind in workloads_selected(self._before, each)}
             for each in self._before.in_namespace("", "Service", workload.namespace)
         ) or bool(self._before.in_namespace("networking.k8s.io", "NetworkPolicy", workload.namespace))
 

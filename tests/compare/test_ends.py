@@ -105,7 +105,7 @@ WORLD = (GATEWAY, EG, SERVICE, SHOP, ADMIN, secret(USERS))
 def told(tmp_path: Path, before: tuple[str, ...], after: tuple[str, ...]) -> list[str]:
     simulations: list[Simulation] = []
     for side, manifests in (("before", before), ("after", after)):
-        (tmp_path / side).mkdir()
+        (tmp_path / side).mkdir(parents=True)
         simulations.append(opened(tmp_path / side, *manifests))
     (pair,) = pair_sides(*([each] for each in simulations))
     return [f"{finding.severity}: {finding.message}" for finding in ends_changed(pair)]
@@ -275,7 +275,75 @@ def test_another_way_to_a_service_behind_a_login(
 def test_a_service_that_stands_for_a_host_of_others(tmp_path: Path) -> None:
     outside = service("type: ExternalName, externalName: shop.partner.example")
     said = told(tmp_path, WORLD, (GATEWAY, EG, outside, SHOP, ADMIN, secret(USERS)))
-    assert said == ["warning: Service shop/shop now leads to host shop.partner.example"]
+    assert said == ["warning: Service shop/shop now leads to host shop.partner.example, no longer Deployment shop/shop"]
+
+
+DOORS = {
+    "Ingress": """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: shop, namespace: shop}
+spec: {defaultBackend: {service: {name: shop, port: {number: 80}}}}
+""",
+    "IngressRoute": """
+apiVersion: traefik.io/v1alpha1
+kind: IngressRoute
+metadata: {name: shop, namespace: shop}
+spec: {routes: [{kind: Rule, match: PathPrefix(`/`), services: [{name: shop, port: 80}]}]}
+""",
+    "HTTPProxy": """
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: shop}
+spec: {virtualhost: {fqdn: shop.example.com}, routes: [{services: [{name: shop, port: 80}]}]}
+""",
+    "VirtualServer": """
+apiVersion: k8s.nginx.org/v1
+kind: VirtualServer
+metadata: {name: shop, namespace: shop}
+spec:
+  host: shop.example.com
+  upstreams: [{name: shop, service: shop, port: 80}]
+  routes: [{path: /, action: {pass: shop}}]
+""",
+    "TransportServer": """
+apiVersion: k8s.nginx.org/v1
+kind: TransportServer
+metadata: {name: shop, namespace: shop}
+spec: {listener: {name: a, protocol: TCP}, upstreams: [{name: shop, service: shop, port: 80}], action: {pass: shop}}
+""",
+    "Route": """
+apiVersion: route.openshift.io/v1
+kind: Route
+metadata: {name: shop, namespace: shop}
+spec: {host: shop.example.com, to: {kind: Service, name: shop}}
+""",
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("now", "more", "said"),
+    [
+        ("selector: {app: admin}", "", "Deployment shop/admin, no longer Deployment shop/shop"),
+        ("sessionAffinity: None", SLICE, "10.0.0.9, no longer Deployment shop/shop (by EndpointSlice shop/shop-x)"),
+        ("type: ExternalName, externalName: a.example", "", "host a.example, no longer Deployment shop/shop"),
+    ],
+)
+def test_a_service_that_requests_come_to_beside_gateways(
+    tmp_path: Path, door: str, now: str, more: str, said: str
+) -> None:
+    after = (DOORS[door], service(now), SHOP, ADMIN, *filter(None, [more]))
+    found = told(tmp_path, (DOORS[door], SERVICE, SHOP, ADMIN), after)
+    assert found == [f"warning: Service shop/shop now leads to {said}"]
+
+
+def test_a_service_that_no_route_leads_to(tmp_path: Path) -> None:
+    """Whoever calls a Service inside the cluster sends what it sends to another host from now on."""
+    outside = service("type: ExternalName, externalName: a.example")
+    said = "warning: Service shop/shop now leads to host a.example, no longer Deployment shop/shop"
+    assert told(tmp_path, (SERVICE, SHOP), (outside, SHOP)) == [said]
+    assert told(tmp_path / "b", (outside, SHOP), (outside.replace("a.example", "b.example"), SHOP)) == []
 
 
 EG_BACKEND = ("gateway.envoyproxy.io/v1alpha1", "Backend")

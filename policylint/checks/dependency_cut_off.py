@@ -35,6 +35,8 @@ _API_PORTS = (443, 6443, 8443, 16443)
 _API_SERVER = Entity("kube-apiserver")
 _RIGHTS = "rbac.authorization.k8s.io"
 _BINDINGS = ((_RIGHTS, "ClusterRoleBinding"), (_RIGHTS, "RoleBinding"))
+_AS_USER = "system:serviceaccount:"
+"""What the name of the user begins with that an account is to the API server."""
 _NO_REQUESTS = frozenset({"use"})
 """Verbs of rights that the API server looks up by itself, as when it admits pods: nobody makes a request with them."""
 _OF_API_SERVER = ("kube-system", "kube-public")
@@ -109,10 +111,19 @@ def _bound(simulation: Simulation) -> dict[tuple[str, str], Resource]:
             if text(role.get("name")).startswith(FOR_OTHERS) or _asks_nothing(simulation, role, binding):
                 continue
             for subject in map(mapping, sequence(binding.body.get("subjects"))):
-                if subject.get("kind") == "ServiceAccount":
-                    home = text(subject.get("namespace")) or binding.key.namespace
-                    found.setdefault((home, text(subject.get("name"))), binding)
+                if (account := _account(subject, binding)) is not None:
+                    found.setdefault(account, binding)
     return found
+
+
+def _account(subject: Mapping[str, Any], binding: Resource) -> tuple[str, str] | None:
+    """Return the account that a binding names, as one or as the user that it is; None for others. All accounts of a
+    namespace (`system:serviceaccounts:…`) are a group, whose rights show no need of any of them."""
+    kind, name = subject.get("kind"), text(subject.get("name"))
+    if kind == "User" and name.startswith(_AS_USER):
+        namespace, _, name = name.removeprefix(_AS_USER).partition(":")
+        return namespace, name
+    return (text(subject.get("namespace")) or binding.key.namespace, name) if kind == "ServiceAccount" else None
 
 
 def _asks_nothing(simulation: Simulation, named: Mapping[str, Any], binding: Resource) -> bool:

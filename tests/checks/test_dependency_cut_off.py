@@ -181,6 +181,22 @@ def test_a_role_that_was_not_seen_shows_no_need(tmp_path: Path, binding: str, is
     assert bool(said(tmp_path, OPERATOR % "", binding, OUT % "")) is is_cut
 
 
+@pytest.mark.parametrize(
+    ("subject", "is_cut"),
+    [
+        ("{kind: User, name: 'system:serviceaccount:ops:operator'}", True),
+        ("{kind: User, name: 'system:serviceaccount:shop:operator'}", False),
+        ("{kind: User, name: operator}", False),
+        ("{kind: Group, name: 'system:serviceaccounts:ops'}", False),
+        ("{kind: ServiceAccount, name: operator}", True),
+    ],
+)
+def test_an_account_is_a_user_to_the_api_server(tmp_path: Path, subject: str, is_cut: bool) -> None:
+    binding = (BOUND % "ops" + ROLE % "ops").replace("{kind: ServiceAccount, name: operator, namespace: ops}", subject)
+    assert subject in binding
+    assert bool(said(tmp_path, OPERATOR % "", binding, OUT % "")) is is_cut
+
+
 def test_rights_in_another_namespace_are_used_there(tmp_path: Path) -> None:
     (only,) = said(tmp_path, OPERATOR % "", BOUND % "shop" + ROLE % "shop", OUT % "")
     assert only == ("NetworkPolicy ops/out keeps Deployment ops/operator from the API server: no rule opens its port")

@@ -25,6 +25,7 @@ from policylint.regex import expression
 
 Backend = tuple[ResourceKey, int | None]
 Found = BackendSession | None
+_OF_CLIENT = "of the client, passed on as it is"
 
 
 def session(
@@ -135,9 +136,30 @@ def _of_traefik(
             if own is not None and own.state != "plain"
             else BackendSession("encrypted", "", holder, (*pointer, "scheme"))
         )
-    transport = world.get(ResourceKey(holder.key.group, "ServersTransport", holder.key.namespace, named))
+    return _by_transport(world, holder, "ServersTransport", named, pointer)
+
+
+def _of_connections(
+    world: World, _: ResourceKey, holder: Resource, rule: Pointer, backend: Backend
+) -> BackendSession | None:
+    """Return how Traefik connects for an IngressRouteTCP (pkg/tcp/dialer.go: without `tls` in the clear)."""
+    pointer, entry = _entry(holder, rule, backend)
+    if not entry:
+        return None
+    if mapping(holder.spec.get("tls")).get("passthrough") is True:
+        return BackendSession("encrypted", _OF_CLIENT, holder, ("spec", "tls", "passthrough"))
+    if entry.get("tls") is not True:
+        return BackendSession("plain")
+    named = text(entry.get("serversTransport"))
+    if not named:
+        return BackendSession("encrypted", "", holder, (*pointer, "tls"))
+    return _by_transport(world, holder, "ServersTransportTCP", named, pointer)
+
+
+def _by_transport(world: World, holder: Resource, kind: str, named: str, pointer: Pointer) -> BackendSession:
+    transport = world.get(ResourceKey(holder.key.group, kind, holder.key.namespace, named))
     found = None if transport is None else of_object(transport)
-    return found or BackendSession("encrypted", f"ServersTransport {named} says what is verified", holder, pointer)
+    return found or BackendSession("encrypted", f"{kind} {named} says what is verified", holder, pointer)
 
 
 def _of_contour(
@@ -182,7 +204,7 @@ def _of_openshift(_: World, __: ResourceKey, holder: Resource, ___: Pointer, ___
     place: Pointer = ("spec", "tls", "termination")
     match tls.get("termination"):
         case "passthrough":
-            return BackendSession("encrypted", "of the client, passed on as it is", holder, place)
+            return BackendSession("encrypted", _OF_CLIENT, holder, place)
         case "reencrypt":
             own = ["its `destinationCACertificate`"] if tls.get("destinationCACertificate") else []
             return BackendSession(
@@ -199,6 +221,7 @@ def _of_istio(world: World, door: ResourceKey, _: Resource, __: Pointer, backend
 _READERS: Mapping[str, Callable[[World, ResourceKey, Resource, Pointer, Backend], BackendSession | None]] = {
     "HTTPProxy": _of_contour,
     "IngressRoute": _of_traefik,
+    "IngressRouteTCP": _of_connections,
     "Route": _of_openshift,
     "VirtualServer": _of_nginx,
     "VirtualServerRoute": _of_nginx,

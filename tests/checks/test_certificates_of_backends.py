@@ -82,6 +82,12 @@ def traefik(
     return of_traefik("IngressRoute", "app", f"routes: [{rule}]"), of_traefik("ServersTransport", "t", transport)
 
 
+def connections(transport: str, service: str = "tls: true, serversTransport: t", more: str = "") -> tuple[str, ...]:
+    rule = f"{{match: 'HostSNI(`*`)', services: [{{name: app, port: 443, {service}}}]}}"
+    transports = of_traefik("ServersTransportTCP", "t", f"tls: {{{transport}}}")
+    return of_traefik("IngressRouteTCP", "app", f"routes: [{rule}]{more}"), transports
+
+
 def contour(service: str) -> tuple[str, ...]:
     spec = f"spec: {{virtualhost: {{fqdn: a.example}}, routes: [{{services: [{{name: app, port: 443, {service}}}]}}]}}"
     return (manifest("projectcontour.io/v1", "HTTPProxy", "app", "shop", spec),)
@@ -114,6 +120,12 @@ VERIFIED = "backend-protocol: HTTPS, proxy-ssl-secret: shop/ca, proxy-ssl-verify
         (traefik("serverName: app.shop.svc, rootCAs: [{secret: ca}]"), ""),
         (traefik("serverName: app.example.com, insecureSkipVerify: true"), ""),
         (traefik("serverName: app.example.com", "name: app, port: 443, scheme: http"), ""),
+        (connections("serverName: app.example.com, rootCAs: [{secret: ca}]"), "ServersTransportTCP shop/t"),
+        (connections("serverName: app.example.com"), "ServersTransportTCP shop/t"),
+        (connections("serverName: app.shop.svc, rootCAs: [{secret: ca}]"), ""),
+        (connections("serverName: app.example.com, insecureSkipVerify: true"), ""),
+        (connections("serverName: app.example.com", "serversTransport: t"), ""),
+        (connections("serverName: app.example.com", more=", tls: {passthrough: true}"), ""),
         (contour("protocol: tls, validation: {caSecret: ca, subjectName: app.example.com}"), "HTTPProxy shop/app"),
         (contour("protocol: tls, validation: {caSecret: ca, subjectName: app.shop.svc}"), ""),
         (

@@ -54,6 +54,7 @@ class Place(NamedTuple):
         mentions: a pattern that the text of what stands there holds.
         verdict: what the simulation says of the object, such as `Invalid`.
         missing: whether an object that it refers to, in the form `parameters` or `filter`, is not there.
+        targets: a kind of what it is for, whether it names that or selects it.
         untargeted: a kind of which no object targets it.
         refers: a kind of which the place names an object, and what holds of that.
         beside, unless: other places, which must all, or of which none may, be there.
@@ -66,6 +67,7 @@ class Place(NamedTuple):
     mentions: str = ""
     verdict: str = ""
     missing: str = ""
+    targets: str = ""
     untargeted: str = ""
     refers: Place | None = None
     beside: tuple[Place, ...] = ()
@@ -252,7 +254,7 @@ def read_places(listed: object) -> tuple[Place, ...]:
 
 
 def _place(entry: Mapping[str, Any]) -> Place:
-    plain = ("kind", "at", "when", "mentions", "verdict", "missing", "untargeted")
+    plain = ("kind", "at", "when", "mentions", "verdict", "missing", "targets", "untargeted")
     return Place(
         given=text(entry.get("if")),
         refers=_place(mapping(entry["refers"])) if entry.get("refers") else None,

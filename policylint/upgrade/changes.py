@@ -123,6 +123,8 @@ class Looking:
         if place.given and not _is_true(place.given, subject.body):
             return False
         resource = subject.resource
+        if place.targets and place.targets not in self._targets(resource):
+            return False
         if place.verdict:
             state = None if resource is None else self.simulation.policies.get(resource.key)
             if state is None or state.verdict != place.verdict:
@@ -151,6 +153,12 @@ class Looking:
             and other.resource.key.kind == text(wanted.get("kind"))
             for other, _ in self.hits(place.refers)
         )
+
+    def _targets(self, resource: Resource | None) -> set[str]:
+        """Return the kinds of what a policy is for, whether it names that or selects it."""
+        state = None if resource is None else self.simulation.policies.get(resource.key)
+        targets = () if state is None else state.targets
+        return {target.key.kind for target in targets if target.selector is None or target.nodes}
 
     def _is_targeted(self, resource: Resource, kind: str) -> bool:
         return any(
@@ -197,8 +205,8 @@ class Looking:
             return self._examined(values_of_charts(self.product, self.simulation.world))
         if kind == text(self.product.configuration.get("kind")):
             return self._examined(self._configurations())
-        world = self.simulation.world
-        return [Examined(str(each.key), each.body, locating(each), each) for each in world.of_kind(*_split(kind))]
+        found = self.simulation.world.of_kind(*_split(kind))
+        return [each for resource in found for each in _policies(resource)]
 
     def _installation(self) -> Iterator[Examined]:
         """Yield what stands for the whole product: what says its release, else its class, else a Gateway of it."""
@@ -240,3 +248,17 @@ def _program(expression: str) -> Program:
 
 def _is_true(expression: str, value: Any) -> bool:
     return _program(expression).value(value) is True
+
+
+def _policies(resource: Resource) -> Iterator[Examined]:
+    """Yield an object, or each of the policies that it holds (`specs` of Cilium's) as the only one of an object."""
+    several = [] if resource.spec else sequence(resource.body.get("specs"))
+    at = locating(resource)
+    for number, spec in enumerate(several):
+        yield Examined(str(resource.key), {**resource.body, "spec": spec}, partial(_in_list, at, number), resource)
+    if not several:
+        yield Examined(str(resource.key), resource.body, at, resource)
+
+
+def _in_list(locate: Callable[[Pointer], Location], number: int, pointer: Pointer) -> Location:
+    return locate(("specs", number, *pointer[1:]) if pointer[:1] == ("spec",) else pointer)

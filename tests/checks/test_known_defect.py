@@ -59,7 +59,12 @@ NODES = cilium(ingress=[{"fromNodes": [{"matchLabels": {"a": "b"}}]}])
 HTTP = cilium(
     ingress=[{"toPorts": [{"ports": [{"port": "80", "protocol": "TCP"}], "rules": {"http": [{"path": "/a"}]}}]}]
 )
+EVERY_NODE = {key: value for key, value in NODES.items() if key != "spec"} | {"specs": [{}, NODES["spec"]]}
 STREAM = secured(targetRefs=[{"group": GATEWAY_API, "kind": "TCPRoute", "name": "db"}])
+SELECTED = {"group": GATEWAY_API, "kind": "TCPRoute", "matchLabels": {"app": "db"}}
+STREAMS = secured(targetSelectors=[SELECTED])
+OF_STREAMS = manifest(f"{GATEWAY_API}/v1alpha2", "TCPRoute", "db", "shop", spec={"rules": []})
+OF_STREAMS["metadata"]["labels"] = {"app": "db"}
 OF_GATEWAY = manifest(
     "gateway.envoyproxy.io/v1alpha1", "BackendTrafficPolicy", "b", "shop",
     spec={"targetRefs": [{"group": GATEWAY_API, "kind": "Gateway", "name": "edge"}]},
@@ -76,7 +81,9 @@ WWW = annotated(auth_url="http://a.b", from_to_www_redirect="true")
         (chart("cilium", "1.17.1"), chart("cilium", "1.17.2"), [NODES], "labels of the nodes it names"),
         (chart("cilium", "v1.16.0"), chart("cilium", "1.15.9"), [NODES], "labels of the nodes it names"),
         (image("quay.io/cilium/cilium:v1.15.1"), image("quay.io/cilium/cilium:v1.15.2"), [HTTP], "not asked about"),
+        (chart("cilium", "1.17.1"), chart("cilium", "1.17.2"), [EVERY_NODE], "labels of the nodes it names"),
         (chart("gateway-helm", "v1.8.0"), chart("gateway-helm", "v1.8.1"), [STREAM], "the controller panics"),
+        (chart("gateway-helm", "1.7.3"), chart("gateway-helm", "1.7.4"), [STREAMS, OF_STREAMS], "controller panics"),
         (chart("gateway-helm", "1.2.3"), chart("gateway-helm", "1.2.4"), [OF_GATEWAY, TIMED], "a request timeout"),
         (chart("gateway-helm", "1.1.0"), chart("gateway-helm", "1.1.1"), [OF_GATEWAY, TIMED], "which is lost"),
         (image("traefik:v3.6.2"), image("traefik:v3.6.3"), [VERIFIED], "that is not verified"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from policylint.catalog.clusters import is_set_by_controllers
 from policylint.clusters.kinds import CLUSTER, CLUSTER_SET, DECISION, PLACEMENT_RULE
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, integer, is_symbolic, mapping, sequence, text
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
 
 SET_LABEL = "cluster.open-cluster-management.io/clusterset"
@@ -117,16 +117,20 @@ class ClusterFleet:
         return Chosen(self.all & ~out & ~perhaps, self.all & ~out)
 
 
-def left_while(placement: Resource) -> list[str]:
-    """Return while what a Placement takes itself from clusters that it selects otherwise: `unavailable`, `unreachable`.
+def left_while(placement: Resource) -> list[tuple[str, int]]:
+    """Return while what a Placement takes itself from clusters that it selects otherwise: `unavailable`, `unreachable`,
+    each with the seconds for which it tolerates that, 0 for not at all.
 
     Source: OCM pkg/registration/hub/taint/controller.go: the taints come and go with the condition Available.
     """
-    tolerations = map(mapping, sequence(placement.spec.get("tolerations")))
-    lasting = [each for each in tolerations if each.get("tolerationSeconds") is None]
-    taints = ({"key": key, "effect": "NoSelect"} for key in sorted(_PASSING))
-    left = (taint["key"] for taint in taints if not any(_tolerates(each, taint) for each in lasting))
-    return [key.rpartition("/")[2] for key in left]
+    tolerations = list(map(mapping, sequence(placement.spec.get("tolerations"))))
+    found = []
+    for key in sorted(_PASSING):
+        taint = {"key": key, "effect": "NoSelect"}
+        held = [each.get("tolerationSeconds") for each in tolerations if _tolerates(each, taint)]
+        if None not in held:
+            found.append((key.rpartition("/")[2], max((integer(each) or 0 for each in held), default=0)))
+    return found
 
 
 def decisions(resource: Resource) -> list[str] | None:

@@ -109,14 +109,19 @@ def _of_set(hub: Hub, key: ResourceKey) -> Iterator[Fact]:
 
 def _left_while(hub: Hub, *keys: ResourceKey) -> Iterator[Fact]:
     """Yield while what Placements have no toleration for: their policies are taken away, and come back."""
-    by_condition: dict[str, list[str]] = {}
+    by_condition: dict[tuple[str, int], list[str]] = {}
     for placement in (hub.world.get(key) for key in keys if key[:2] == PLACEMENT):
         conditions = left_while(placement) if placement is not None and not misconfigured(placement) else []
-        if placement is not None and conditions:
-            by_condition.setdefault(series(conditions, word="or"), []).append(placement.key.name)
-    for words, names in by_condition.items():
-        verb = "do" if names[1:] else "does"
-        yield Fact("leaves", f"a cluster while it is {words}, which {series(names)} {verb} not tolerate")
+        for seconds in dict.fromkeys(seconds for _, seconds in conditions):
+            words = series([name for name, lasting in conditions if lasting == seconds], word="or")
+            if placement is not None:
+                by_condition.setdefault((words, seconds), []).append(placement.key.name)
+    for (words, seconds), names in by_condition.items():
+        is_one, who = len(names) == 1, series(names)
+        then = f"which {who} {'does' if is_one else 'do'} not tolerate"
+        if seconds:
+            then = f"for more than {seconds} s, which {who} {'tolerates' if is_one else 'tolerate'} so long"
+        yield Fact("leaves", f"a cluster while it is {words}{' ' if seconds else ', '}{then}")
 
 
 def _exclusions(hub: Hub, key: ResourceKey) -> Iterator[Fact]:

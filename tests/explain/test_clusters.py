@@ -73,7 +73,6 @@ def test_facts(about: str, said: list[str], tmp_path: Path) -> None:
     [
         ([], "unavailable or unreachable"),
         ([{"key": f"{OCM}/unreachable", "operator": "Exists"}], "unavailable"),
-        ([{"key": f"{OCM}/unreachable", "operator": "Exists", "tolerationSeconds": 300}], "unavailable or unreachable"),
         ([{"operator": "Exists"}], ""),
         ([{"key": f"{OCM}/{name}", "operator": "Exists"} for name in ("unreachable", "unavailable")], ""),
         ([{"key": f"{OCM}/{name}", "effect": "NoSelect"} for name in ("unreachable", "unavailable")], ""),
@@ -89,6 +88,29 @@ def test_what_a_placement_leaves_for_a_while(about: str, tolerations: Any, leave
     there = [cluster("eu"), policy(), binding(), placement(tolerations=tolerations), set_binding()]
     said = [line for line in facts(tmp_path, about, *there) if line.startswith("leaves")]
     assert said == ([f"leaves: a cluster while it is {leaves}, which place does not tolerate"] if leaves else [])
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "said"),
+    [
+        (
+            [{"key": f"{OCM}/unreachable", "operator": "Exists", "tolerationSeconds": 300}],
+            [
+                "while it is unavailable, which place does not tolerate",
+                "while it is unreachable for more than 300 s, which place tolerates so long",
+            ],
+        ),
+        (
+            [{"operator": "Exists", "tolerationSeconds": seconds} for seconds in (60, 300)],
+            ["while it is unavailable or unreachable for more than 300 s, which place tolerates so long"],
+        ),
+        ([{"operator": "Exists", "tolerationSeconds": 60}, {"operator": "Exists"}], []),
+    ],
+)
+def test_what_a_placement_leaves_after_a_while(tolerations: Any, said: list[str], tmp_path: Path) -> None:
+    there = [cluster("eu"), policy(), binding(), placement(tolerations=tolerations), set_binding()]
+    found = [line for line in facts(tmp_path, "Placement/policies/place", *there) if line.startswith("leaves")]
+    assert found == [f"leaves: a cluster {each}" for each in said]
 
 
 def test_what_is_not_known_is_said(tmp_path: Path) -> None:

@@ -137,6 +137,13 @@ SPECS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ),
     ({"authenticators": [{"a": 1}]}, {"authenticators": [{"a": 1}, {"anonymous": 1}]}, "authenticators"),
     ({"plugins": [{"name": "a"}, {"name": "b"}]}, {"plugins": [{"name": "b"}]}, "plugins"),
+    ({"plugins": [{"name": "a", "enable": True}]}, {"plugins": [{"name": "a", "enable": False}]}, "plugins.*.enable"),
+    (
+        {"http": [{"plugins": [{"name": "a", "enabled": True}]}]},
+        {"http": [{"plugins": [{"name": "a", "enabled": False}]}]},
+        "plugins.*.enabled",
+    ),
+    ({"plugins": {"a": {"enable": True}}}, {"plugins": {"a": {"enable": False}}}, ""),
     ({"match": {"namespaces": ["a", "b"]}}, {"match": {"namespaces": ["b"]}}, "match.namespaces"),
     ({"requestBuffer": {"limit": "1Mi"}}, {"requestBuffer": {"limit": "9Mi"}}, "requestBuffer.limit"),
     ({"allow-http": "false"}, {"allow-http": "true"}, "allow-http"),

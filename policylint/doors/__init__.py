@@ -78,7 +78,12 @@ def published_as(service: Resource) -> list[str]:
 
 def comes_by_others(world: World, door: ResourceKey) -> bool:
     """Return whether requests may come to what is published with another address than their client's: that of a node,
-    unless the Service keeps the client's, or of a pod that is the load balancer (k3s), or connects to its own node."""
+    unless the Service keeps the client's, or of a pod that is the load balancer (k3s), or connects to its own node.
+
+    Source: containernetworking/plugins, portmap: what comes to a hostPort from elsewhere keeps its address.
+    """
+    if door.kind == "HostPort":
+        return False
     service = world.get(ResourceKey("", "Service", door.namespace, door.name))
     kept = service is not None and service.spec.get("externalTrafficPolicy") == "Local"
     return not kept or door.kind not in _BY_NODES

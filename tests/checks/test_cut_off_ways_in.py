@@ -64,3 +64,15 @@ SERVER = manifest(
 def test_whatever_they_come_in_by(objects: tuple[str, ...]) -> None:
     assert [each.rule for each in run(simulated(*objects, SHUT), select={"GWP604"})] == ["GWP604"]
     assert [each.rule for each in run(simulated(*objects), select={"GWP604"})] == []
+
+
+def test_a_port_of_a_node_keeps_the_address_of_clients() -> None:
+    """What comes from other hosts shows its address (portmap), so that a rule for pods lets none of it in."""
+    inside = SHUT.replace("policyTypes: [Ingress]", "policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}]}]")
+    outside = inside.replace("{podSelector: {}}]}]", "{ipBlock: {cidr: 203.0.113.0/24}}]}]")
+    for port, policy, told in (
+        ("{containerPort: 80, hostPort: 80}", inside, ["GWP604"]),
+        ("{containerPort: 80, hostPort: 80}", outside, []),
+        ("{containerPort: 80}", inside, []),
+    ):
+        assert [each.rule for each in run(simulated(at_node(port), policy), select={"GWP604"})] == told

@@ -24,14 +24,16 @@ Backends = Callable[[Resource], tuple[BackendState, ...]]
 def stream_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield where controllers take connections: one door for each, and one for each listener of unknown port."""
     found: dict[str, list[DoorRule]] = {}
+    controllers: dict[str, str] = {}
     for entry, kind in zip(streams(), stream_kinds(), strict=True):
         for holder in world.of_kind(*kind):
             for name, rule in _rules(world, entry, holder):
                 found.setdefault(name, []).append(rule)
+                controllers[name] = text(entry.get("controller"))
     for name, rules in found.items():
         group = rules[0].holder.key.group
         holder = made_of(rules[0].holder, {}, {}, ResourceKey(group, "Streams", "", name))
-        yield door(holder, "", rules, guards(), backends)
+        yield door(holder, controllers[name], rules, guards(), backends)
 
 
 def _rules(world: World, entry: Mapping[str, Any], holder: Resource) -> Iterator[tuple[str, DoorRule]]:

@@ -44,6 +44,20 @@ SERVER = manifest(
 )  # fmt: skip
 
 
+STREAM = manifest(
+    "k8s.nginx.org/v1", "TransportServer", "web", "shop",
+    "spec: {listener: {name: a, protocol: TCP}, upstreams: [{name: w, service: web, port: 80}], action: {pass: w}}",
+)  # fmt: skip
+CONNECTIONS = manifest(
+    "configuration.konghq.com/v1beta1", "TCPIngress", "web", "shop",
+    "spec: {rules: [{port: 9000, backend: {serviceName: web, servicePort: 80}}]}",
+)  # fmt: skip
+FRONTEND = manifest(
+    "ingress.v1.haproxy.org/v1", "TCP", "web", "shop",
+    "spec: [{name: a, frontend: {name: a, binds: [{port: 9000}]}, service: {name: web, port: 80}}]",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "objects",
     [
@@ -55,11 +69,29 @@ SERVER = manifest(
             proxies("projectcontour", "ghcr.io/projectcontour/contour:v1.30.0", "envoy, shutdown-manager"),
         ),
         (PODS, service("web", "shop", more=SELECTED), SERVER, proxies("nginx-ingress", "nginx/nginx-ingress:4.0.0")),
+        (PODS, service("web", "shop", more=SELECTED), STREAM, proxies("nginx-ingress", "nginx/nginx-ingress:4.0.0")),
+        (PODS, service("web", "shop", more=SELECTED), CONNECTIONS, proxies("kong", "kong:3.9")),
+        (
+            PODS,
+            service("web", "shop", more=SELECTED),
+            FRONTEND,
+            proxies("haproxy", "haproxytech/kubernetes-ingress:3.1.0"),
+        ),
         (PODS, service("web", "shop", more=f"{SELECTED}, type: LoadBalancer")),
         (PODS, service("web", "shop", more=f"{SELECTED}, type: NodePort")),
         (at_node("{containerPort: 80, hostPort: 80}"),),
     ],
-    ids=["IngressRoute", "HTTPProxy", "VirtualServer", "LoadBalancer", "NodePort", "hostPort"],
+    ids=[
+        "IngressRoute",
+        "HTTPProxy",
+        "VirtualServer",
+        "TransportServer",
+        "TCPIngress",
+        "TCP",
+        "LoadBalancer",
+        "NodePort",
+        "hostPort",
+    ],
 )
 def test_whatever_they_come_in_by(objects: tuple[str, ...]) -> None:
     assert [each.rule for each in run(simulated(*objects, SHUT), select={"GWP604"})] == ["GWP604"]

@@ -1,4 +1,4 @@
-"""Which kinds groups have, as far as schemas of them are shipped: what was meant where one is misspelt.
+"""Which kinds groups have, by the schemas and data that are shipped: what was meant where one is misspelt.
 
 A group and a kind are looked up letter by letter by an API server (Kubernetes, apimachinery pkg/api/meta,
 NoKindMatchError), so that an object of a kind one letter off is applied by nobody, and no controller misses it.
@@ -6,11 +6,12 @@ NoKindMatchError), so that an object of a kind one letter off is applied by nobo
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 
-from policylint.model.shipped import shipped_files
+from policylint.model.shipped import shipped_data, shipped_files
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 
@@ -20,6 +21,9 @@ _OWN: Mapping[str, frozenset[str]] = {
     "networking.k8s.io": frozenset({"IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"}),
 }
 """The kinds of groups of Kubernetes itself, in all releases."""
+_KINDS_IN_DATA = ("doors.yaml", "network-policies.yaml")
+"""Data that name kinds of others, as GROUP/KIND: what is said of them is lost with a slip."""
+_IN_DATA = Pattern(r"(?<![\w.-])(?P<group>[a-z0-9][a-z0-9.-]*\.[a-z]+)/(?P<kind>[A-Z]\w+)")
 _VERSION = Pattern(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?")
 _ALIKE = 0.85
 """How alike a group is (difflib's ratio) to the one that it is taken for, whose kinds it has."""
@@ -51,7 +55,8 @@ def is_no_version(version: str) -> bool:
 
 
 def is_known(group: str, kind: str) -> bool:
-    """Tell whether a kind is one of Kubernetes itself that is listed here, or one of which a schema is shipped."""
+    """Tell whether a kind is one of Kubernetes itself that is listed here, one of which a schema is shipped, or one
+    that data name."""
     return kind in _kinds(group)
 
 
@@ -76,13 +81,25 @@ def meant(group: str, kind: str) -> Meant | None:
 
 
 def _groups() -> Iterator[tuple[str, Collection[str]]]:
-    """Yield the groups of which all kinds are known, with them."""
+    """Yield the groups of which kinds are known, with them."""
     yield from _OWN.items()
     yield from ((group, shipped_schemas(group)) for group in groups_with_schemas())
+    yield from _in_data().items()
 
 
 def _kinds(group: str) -> Collection[str]:
-    return _OWN.get(group) or shipped_schemas(group)
+    return _OWN.get(group) or shipped_schemas(group) or _in_data().get(group, ())
+
+
+@lru_cache(maxsize=1)
+def _in_data() -> Mapping[str, Collection[str]]:
+    """Return kinds of groups of which not all are known: those that are ways in, or policies for connections."""
+    known, found = {*_OWN, *groups_with_schemas()}, defaultdict[str, set[str]](set)
+    for name in _KINDS_IN_DATA:
+        for named in _IN_DATA.finditer(shipped_data("schemas", name).decode()):
+            if named["group"] not in known:
+                found[named["group"]].add(named["kind"])
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -36,6 +36,12 @@ LOGIN = f"spec:\n  {ON_ROUTE}\n  {KEYS}"
         ("networking.k8s.io", "HTTPRoute", (GWAPI, "HTTPRoute", True)),
         ("gateway.envoy.io", "SecurityPolicy", (EG, "SecurityPolicy", False)),
         ("security.istio.com", "PeerAuthentication", ("security.istio.io", "PeerAuthentication", False)),
+        ("cilium.io", "CiliumNetworkPolcy", ("cilium.io", "CiliumNetworkPolicy", False)),
+        ("cilium.io", "CiliumNetworkPolicies", ("cilium.io", "CiliumNetworkPolicy", True)),
+        ("cillium.io", "CiliumNetworkPolicy", ("cilium.io", "CiliumNetworkPolicy", False)),
+        ("projectcalico.org", "GlobalNetworkPolcy", ("projectcalico.org", "GlobalNetworkPolicy", False)),
+        ("projectcontour.io", "HttpProxy", ("projectcontour.io", "HTTPProxy", True)),
+        ("k8s.nginx.org", "VirtualServr", ("k8s.nginx.org", "VirtualServer", False)),
     ],
 )
 def test_what_a_kind_was_meant_to_be(group: str, kind: str, expected: tuple[str, str, bool]) -> None:
@@ -56,6 +62,11 @@ def test_what_a_kind_was_meant_to_be(group: str, kind: str, expected: tuple[str,
         ("gateway.example.com", "SecurityPolicy"),
         ("", "Services"),
         ("policy.linkerd.io", "HTTPRoute"),
+        ("cilium.io", "CiliumNode"),
+        ("crd.projectcalico.org", "BGPPeer"),
+        ("projectcontour.io", "TLSCertificateDelegation"),
+        ("route.openshift.io", "Route"),
+        ("operator.openshift.io", "Network"),
     ],
 )
 def test_what_is_known_or_resembles_nothing_is_left_alone(group: str, kind: str) -> None:

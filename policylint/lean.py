@@ -1,16 +1,22 @@
-"""Importing click and PyYAML without what they import, or compile, and no run of ours uses.
+"""Importing what is ours without looking for it, and click and PyYAML without what no run of ours uses of them.
 
 click imports `inspect` for one function of fifteen lines, `uuid` for a type of options that we have none of, and the
 Python text of `datetime` where the C one is all that is used; PyYAML compiles the expressions of its pure reader.
 Together that was a fifth of a lint of one file (docs/design/performance.md §7). While click or PyYAML is imported,
 something small stands for each of these, and gets what it stands for as soon as it is asked for more. Nothing changes
 that was imported before, and nothing where another thread of the program that has us may import meanwhile.
+
+A lint of one file imports some 250 modules of ours, and where they lie is known (`read_own_code`).
 """
 
 from __future__ import annotations
 
+import marshal
+import os
 import sys
-from types import ModuleType
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -51,6 +57,75 @@ def give_room(function: Any) -> None:
     gets a piece of 512 KiB, of which only what is used is touched.
     """
     function.__code__ = function.__code__.replace(co_stacksize=40_000)
+
+
+class _Loader(SourceFileLoader):
+    """Python's own, which takes compiled code as it lies beside its source where that is what it would take itself."""
+
+    def __init__(self, name: str, path: str, compiled: str) -> None:
+        super().__init__(name, path)
+        self._compiled = compiled
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the code of the module: compiled from the source as it is now, in this place."""
+        try:
+            source = os.stat(self.path)  # noqa: PTH116 - pathlib is not imported
+            file = os.open(self._compiled, os.O_RDONLY)
+            try:
+                data = os.read(file, _LARGEST)
+            finally:
+                os.close(file)
+        except OSError:
+            return super().get_code(fullname)
+        made_of = (int(source.st_mtime) & 0xFFFFFFFF) | (source.st_size & 0xFFFFFFFF) << 32
+        if len(data) < _LARGEST and data[:16] == MAGIC_NUMBER + b"\0\0\0\0" + made_of.to_bytes(8, "little"):
+            code = marshal.loads(memoryview(data)[16:])
+            if isinstance(code, CodeType) and code.co_filename == self.path:
+                return code
+        return super().get_code(fullname)
+
+
+_LARGEST = 98_304
+"""What is read of a file at once, in bytes: no module of ours is larger (tests/cli/test_lean.py)."""
+
+
+class _Finder:
+    """Where modules of ours lie: in the folder of their package, of which the names are asked once."""
+
+    def __init__(self, suffix: str) -> None:
+        self._suffix = suffix
+        self._names: dict[str, frozenset[str]] = {}
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002
+        """Return what Python's own finder would, for a package or a module of Python; None for all else."""
+        if not name.startswith("policylint.") or path is None or len(path) != 1:
+            return None
+        folder, last = path[0], name.rpartition(".")[2]
+        names = self._names.get(folder)
+        if names is None:
+            names = self._names[folder] = frozenset(os.listdir(folder))  # noqa: PTH208
+        if last + ".py" not in names:
+            if last not in names:
+                return None
+            folder, last = f"{folder}/{last}", "__init__"
+        origin, compiled = f"{folder}/{last}.py", f"{folder}/__pycache__/{last}{self._suffix}"
+        spec = ModuleSpec(name, _Loader(name, origin, compiled), origin=origin, is_package=last == "__init__")
+        if spec.submodule_search_locations is not None:
+            spec.submodule_search_locations.append(folder)
+        spec.has_location, spec.cached = True, compiled
+        return spec
+
+
+def read_own_code() -> None:
+    """Find and read modules of ours by a short way from here on, where they are files that Python compiled.
+
+    Python asks each finder and each folder for each module, and the system five times: a tenth of a lint of one file.
+    """
+    spec = sys.modules["policylint"].__spec__
+    if os.name == "posix" and spec is not None and type(spec.loader) is SourceFileLoader and sys.pycache_prefix is None:
+        before, name, suffix = (spec.cached or "").rpartition("/__pycache__/__init__")
+        if name and spec.origin == f"{before}/__init__.py" and not any(type(each) is _Finder for each in sys.meta_path):
+            sys.meta_path.insert(0, _Finder(suffix))
 
 
 def import_click() -> None:

@@ -12,7 +12,7 @@ import sys
 _COLLECTS = gc.isenabled()
 gc.disable()  # nothing that is imported is garbage; looking for it would take a tenth of importing click
 
-from policylint.lean import give_room, import_click, is_alone  # noqa: E402 - not before
+from policylint.lean import give_room, import_click, is_alone, read_own_code  # noqa: E402 - not before
 
 import_click()
 
@@ -69,6 +69,8 @@ def program(name: str = "policylint") -> None:
     That would take a sixteenth of a lint of one file. It is left to Python where another thread is at work, and where
     somebody measures, who writes at the end what was found.
     """
+    read_own_code()
+    gc.set_threshold(10_000)  # what is there when rules are asked stays (cli/run.py), and they make few cycles
     try:
         main(prog_name=name)
     except SystemExit as ending:

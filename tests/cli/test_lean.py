@@ -1,4 +1,7 @@
-"""policylint.lean: click and PyYAML are themselves, whatever stood for modules while they were imported."""
+"""policylint.lean: click and PyYAML are themselves, whatever stood for modules while they were imported.
+
+And modules of ours are what they are by Python's own finder.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policylint.lean import cleandoc
+from policylint.lean import _LARGEST, cleandoc
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -78,3 +81,70 @@ def test_nothing_stands_for_a_module_while_another_thread_runs() -> None:
 @given(st.text(alphabet="ab \t\n\r").filter(lambda text: len(text) < 40))
 def test_indentation_goes_as_by_inspect(text: str) -> None:
     assert cleandoc(text) == inspect.cleandoc(text)
+
+
+def own_package(place: Path) -> str:
+    """Write a program of our name with `lean` in it, and return how its code begins."""
+    package = place / "policylint"
+    (package / "room").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "lean.py").write_bytes((CHECKOUT / "policylint" / "lean.py").read_bytes())
+    (package / "room" / "__init__.py").write_text("WHAT = 'a room'\n")
+    (package / "room" / "table.py").write_text("WHAT = 'a table'\n")
+    return f"sys.path[0] = {str(place)!r}\nfrom policylint.lean import read_own_code\n"
+
+
+def test_own_modules_are_the_same_by_the_short_way(tmp_path: Path) -> None:
+    begin = own_package(tmp_path)
+    show = (
+        "import policylint.room.table\nfor name in ('policylint.room', 'policylint.room.table'):\n"
+        "    module, it = sys.modules[name], sys.modules[name].__spec__\n"
+        "    print(module.WHAT, module.__file__, module.__package__, module.__cached__, vars(module).get('__path__'),"
+        " it.name, it.origin, it.cached, it.has_location, it.parent, it.submodule_search_locations)\n"
+    )
+    plain = run(begin + show)
+    assert "a table" in plain
+    assert run(f"{begin}read_own_code()\n{show}") == plain
+    kinds = f"{begin}read_own_code()\nimport policylint.room.table as it\nprint(type(it.__loader__).__module__)"
+    assert run(kinds) == "policylint.lean"
+    absent = "try:\n    import policylint.room.chair\nexcept ModuleNotFoundError as error:\n    print(error)"
+    assert run(f"{begin}read_own_code()\n{absent}") == "No module named 'policylint.room.chair'"
+
+
+def test_code_that_is_older_than_its_source_is_compiled_again(tmp_path: Path) -> None:
+    begin = own_package(tmp_path) + "read_own_code()\n"
+    show = begin + "import policylint.room.table as it\nprint(it.WHAT, it.f.__code__.co_filename)"
+    table = tmp_path / "policylint" / "room" / "table.py"
+    for what in ("a table", "a table that is new", "no table at all"):
+        table.write_text(f"WHAT = {what!r}\ndef f(): pass\n")
+        assert run(show) == f"{what} {table}"
+        assert run(show) == f"{what} {table}"
+    elsewhere = tmp_path / "moved"
+    elsewhere.mkdir()
+    (tmp_path / "policylint").rename(elsewhere / "policylint")
+    moved = show.replace(str(tmp_path), str(elsewhere), 1)
+    assert run(moved) == f"no table at all {elsewhere / 'policylint' / 'room' / 'table.py'}"
+
+
+def test_nothing_is_found_by_the_short_way_where_python_keeps_code_elsewhere(tmp_path: Path) -> None:
+    begin = own_package(tmp_path)
+    assert run(f"sys.pycache_prefix = '/nowhere'\n{begin}read_own_code()\nprint(len(sys.meta_path))") == run(
+        f"{begin}print(len(sys.meta_path))"
+    )
+    assert run(f"{begin}read_own_code()\nread_own_code()\nprint(sys.meta_path[0] in sys.meta_path[1:])") == "False"
+
+
+def test_every_module_is_read_at_once() -> None:
+    compiled = (CHECKOUT / "policylint").rglob("__pycache__/*.pyc")
+    assert max((each.stat().st_size for each in compiled), default=0) < _LARGEST
+
+
+def test_a_command_reads_its_modules_by_the_short_way(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("")
+    code = (
+        f"sys.argv = ['policylint', 'lint', {str(tmp_path)!r}]\nfrom policylint.cli import program\n"
+        "sys.setprofile(lambda *_: None)\ntry:\n    program()\nexcept SystemExit:\n    sys.setprofile(None)\n"
+        "print({type(each.__loader__).__module__ for name, each in sys.modules.items()"
+        " if name.startswith('policylint.session')})"
+    )
+    assert run(code).splitlines()[-1] == "{'policylint.lean'}"

@@ -1,7 +1,8 @@
 """Importing what is ours without looking for it, and click and PyYAML without what no run of ours uses of them.
 
-click imports `inspect` for one function of fifteen lines, `uuid` for a type of options that we have none of, and the
-Python text of `datetime` where the C one is all that is used; PyYAML compiles the expressions of its pure reader.
+click imports `inspect` for one function of fifteen lines, `uuid` for a type of options that we have none of, the
+Python text of `datetime` where the C one is all that is used, and `gettext`, which looks for translations that it has
+none of with the tables of `locale`; PyYAML compiles the expressions of its pure reader.
 Together that was a fifth of a lint of one file (docs/design/performance.md §7). While click or PyYAML is imported,
 something small stands for each of these, and gets what it stands for as soon as it is asked for more. Nothing changes
 that was imported before, and nothing where another thread of the program that has us may import meanwhile.
@@ -133,8 +134,24 @@ def import_click() -> None:
     if "click" in sys.modules or not is_alone():
         return
     uuid = _Deferred("uuid", UUID=object)
-    _import("click", {"inspect": _Deferred("inspect", cleandoc=cleandoc), "uuid": uuid, **_datetime()})
+    words = _Deferred("gettext", gettext=_translated, ngettext=_translated_number)
+    standing = {"inspect": _Deferred("inspect", cleandoc=cleandoc), "uuid": uuid, "gettext": words, **_datetime()}
+    _import("click", standing)
     del uuid.UUID  # an argument of a type meanwhile; from here on it is the real one
+
+
+def _translated(message: str) -> str:
+    """Return a message as `gettext` does, once somebody has imported that, who may have translations."""
+    module = sys.modules.get("gettext")
+    return message if module is None else str(module.gettext(message))
+
+
+def _translated_number(one: str, several: str, number: int) -> str:
+    """Return a message of some things as `gettext` does, once somebody has imported that."""
+    module = sys.modules.get("gettext")
+    if module is None:
+        return one if number == 1 else several
+    return str(module.ngettext(one, several, number))
 
 
 def import_yaml() -> None:

@@ -15,8 +15,6 @@ else:
     from functools import cache
     from types import CodeType, FunctionType
 
-    _GLOBALS = {"_new_tuple": tuple.__new__, "__builtins__": {}}
-
     class _Maker(type):
         def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:
@@ -29,11 +27,34 @@ else:
             its_own = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
             return type.__new__(type, name, (tuple,), {**_METHODS, "__new__": new, **its_own, **body, **getters})
 
+    _new = tuple.__new__
+    _GLOBALS = {"_new": _new, "__builtins__": {}}
+    _OF_SIZES = (
+        lambda c: _new(c, ()),
+        lambda c, a: _new(c, (a,)),
+        lambda c, a, b: _new(c, (a, b)),
+        lambda c, a, b, d: _new(c, (a, b, d)),
+        lambda c, a, b, d, e: _new(c, (a, b, d, e)),
+        lambda c, a, b, d, e, f: _new(c, (a, b, d, e, f)),
+        lambda c, a, b, d, e, f, g: _new(c, (a, b, d, e, f, g)),
+        lambda c, a, b, d, e, f, g, h: _new(c, (a, b, d, e, f, g, h)),
+        lambda c, a, b, d, e, f, g, h, i: _new(c, (a, b, d, e, f, g, h, i)),
+        lambda c, a, b, d, e, f, g, h, i, j: _new(c, (a, b, d, e, f, g, h, i, j)),
+        lambda c, a, b, d, e, f, g, h, i, j, k: _new(c, (a, b, d, e, f, g, h, i, j, k)),
+        lambda c, a, b, d, e, f, g, h, i, j, k, m: _new(c, (a, b, d, e, f, g, h, i, j, k, m)),
+        lambda c, a, b, d, e, f, g, h, i, j, k, m, n: _new(c, (a, b, d, e, f, g, h, i, j, k, m, n)),
+        lambda c, a, b, d, e, f, g, h, i, j, k, m, n, o: _new(c, (a, b, d, e, f, g, h, i, j, k, m, n, o)),
+        lambda c, a, b, d, e, f, g, h, i, j, k, m, n, o, p: _new(c, (a, b, d, e, f, g, h, i, j, k, m, n, o, p)),
+    )
+    """What makes a tuple of its arguments behind the first, which is the class: compiled with this module."""
+
     @cache
     def _new_of(size: int) -> CodeType:
-        """Return the code that makes a tuple of its arguments behind the first, which is the class."""
+        """Return the code that makes a tuple of so many arguments behind the class."""
+        if size < len(_OF_SIZES):
+            return _OF_SIZES[size].__code__
         values = "".join(f"_{number}, " for number in range(size))
-        return eval(f"lambda _cls, {values}: _new_tuple(_cls, ({values}))").__code__
+        return eval(f"lambda _cls, {values}: _new(_cls, ({values}))").__code__
 
     def _make(cls: type, values: Any) -> Any:
         return cls.__new__(cls, *values)

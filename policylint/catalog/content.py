@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import shipped_catalog
 from policylint.documents import Pointer
 from policylint.model.policy_kind import ContentField, Misleading, content_fields, misleadings
 from policylint.model.resource import mapping, sequence
 from policylint.namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.catalog.shipped_file import ShippedFile
 
 Kinds = frozenset[tuple[str, str]]
 
@@ -101,15 +104,22 @@ def generators() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     }
 
 
+def misleading_objects(kinds: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[Misleading, ...]]]:
+    """Yield what misleads in objects of some kinds that are no policies; files without their groups stay unparsed."""
+    wanted = set(kinds)
+    groups = {group for group, _ in wanted}
+    for file in shipped_catalog():
+        if file.has(b"misleads:") and any(map(file.mentions, groups)):
+            yield from ((kind, entries) for kind, entries in _misleading_objects(file) if kind in wanted)
+
+
 @cache
-def misleading_objects() -> Mapping[tuple[str, str], tuple[Misleading, ...]]:
-    """Return what misleads in objects that are no policies, by (group, kind)."""
-    return {
-        (entry["group"], entry["kind"]): misleadings(entry.get("misleads"))
-        for file in shipped_catalog()
-        for entry in map(mapping, sequence(file.content().get("objects") if b"misleads:" in file.data else ()))
+def _misleading_objects(file: ShippedFile) -> tuple[tuple[tuple[str, str], tuple[Misleading, ...]], ...]:
+    return tuple(
+        ((entry["group"], entry["kind"]), misleadings(entry["misleads"]))
+        for entry in map(mapping, sequence(file.content().get("objects")))
         if entry.get("misleads")
-    }
+    )
 
 
 class ReadSet:

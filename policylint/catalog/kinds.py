@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from policylint.catalog.shipped_file import ControllerSetting, Phase, ShippedFile, as_written
-from policylint.model.definitions import fault_of_definition
 from policylint.model.faults import NOT_OURS, Fault, fault_of
 from policylint.model.keys import GATEWAY_GROUP
 from policylint.model.kinds import MESHES, of_foreign
@@ -201,6 +200,20 @@ class Catalog:
         return next(
             (name.replace("*", "gateway") for file in (*own, *reading) for name in file.texts("controllers")), ""
         )
+
+    @property
+    def meshes(self) -> frozenset[str]:
+        """The implementations of which Namespaces and pods may become part; their files need not be parsed for that."""
+        return frozenset(file.implementation for file in self._files if file.has(b"\nenrols:"))
+
+    def meshes_told(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield the meshes that labels, annotations and kinds (`group/kind`) speak of; files without any of these words
+        stay unparsed."""
+        words = [(name, name.encode()) for name in names]
+        for file in self._files:
+            if file.has(b"\nenrols:") and any(word in file.data for _, word in words):
+                enrolling = set(file.texts("enrols"))
+                yield from (file.implementation for name, _ in words if name in enrolling)
 
     def enrolling(self) -> Mapping[str, str]:
         """Return the meshes by the labels and annotations with which Namespaces and pods become part of them.
@@ -464,7 +477,7 @@ def _of_group(files: tuple[ShippedFile, ...], group: str) -> dict[str, PolicyKin
 @lru_cache(maxsize=1024)
 def _making(files: tuple[ShippedFile, ...], class_name: str) -> str | None:
     """Return the implementation that makes a GatewayClass of a name, the same for the catalogs of all environments."""
-    named = (file for file in files if class_name.encode() in file.data)
+    named = (file for file in files if class_name.encode() in file.written("classes"))
     return next((file.implementation for file in named if class_name in file.texts("classes")), None)
 
 
@@ -505,7 +518,10 @@ def load_catalog(
     known = Catalog(files, configured_kinds, {}, groups)
     if settings:
         _check_settings(settings)
-    crds = [crd for crd in crds if fault_of_definition(crd) is None]  # no API server takes others
+    if crds := [*crds]:
+        from policylint.model.definitions import fault_of_definition
+
+        crds = [crd for crd in crds if fault_of_definition(crd) is None]  # no API server takes others
     derived = dict(_derived_kinds(known, crds, objects or {}, semantics, [] if faults is None else faults))
     derived |= _shaped_kinds(known, crds, objects or {})
     return Catalog(files, configured_kinds, derived, groups, settings)

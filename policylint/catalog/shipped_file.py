@@ -40,10 +40,12 @@ class ControllerSetting(NamedTuple):
 
     def default_of(self, release: tuple[int, ...] | None) -> Any:
         """Return the default in a release, or where that is not known."""
+        if not release or not self.since:
+            return self.default
         from policylint.catalog.releases import version
 
-        known = {version(written) or (): value for written, value in self.since.items()} if release else {}
-        former = [changed for changed in known if release is not None and changed <= release]
+        known = {version(written) or (): value for written, value in self.since.items()}
+        former = [changed for changed in known if changed <= release]
         return known[max(former)] if former else self.default
 
 
@@ -113,6 +115,13 @@ class ShippedFile:
     def says_backends(self) -> bool:
         """Whether the file says which backends its implementation reads; it need not be parsed for that."""
         return self.has(b"\nbackends:")
+
+    def written(self, field: str) -> bytes:
+        """Return the text of a field, from its name on; empty without it. The file need not be parsed for that."""
+        start = end = self.data.find(f"\n{field}:".encode())
+        while end != -1 and (end == start or self.data[end + 1 : end + 2] in (b" ", b"-", b"#", b"\n")):
+            end = self.data.find(b"\n", end + 1)
+        return self.data[start + 1 : end if end != -1 else None] if start != -1 else b""
 
     def content(self) -> Mapping[str, Any]:
         """Return the parsed file, empty where it holds no mapping."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from policylint.cel.urls import read_url
 from policylint.patterns import Pattern
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -96,6 +95,8 @@ def _is_six(value: str) -> bool:
 
 
 def _is_uri(value: str) -> bool:
+    from policylint.cel.urls import read_url
+
     return read_url(value) is not None
 
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.catalog.annotations import enrolments, readers, replacing
-from policylint.checks.kit.speaking import is_spoken_of
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey, mapping
-from policylint.model.kinds import INGRESS
+from policylint.model.kinds import INGRESS, WORKLOADS
 from policylint.model.words import count, listing
 from policylint.policy.bindings import names_reader
 from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
-from policylint.topology.workloads import WORKLOADS, pod_template
 
 RULE = "GWP114"
 _ARTICLES = {"annotations": "an annotation", "labels": "a label"}
@@ -42,6 +39,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if holder.key not in copied:
                 yield from _of_ingresses(holder, simulation)
             for annotation in map(str, holder.annotations) if holder.key not in copied else ():
+                from policylint.catalog.annotations import readers
+
                 if readers(annotation, kind)[0] and not _is_said_above(simulation, holder, annotation):
                     unread.setdefault((annotation, kind), []).append(holder)
             for annotation in holder.annotations:
@@ -60,6 +59,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     field=str(annotation),
                 )
     for (annotation, _), holders in unread.items():
+        from policylint.checks.kit.speaking import is_spoken_of
+
         if not is_spoken_of(simulation.world, annotation):
             yield _for_others(annotation, holders)
 
@@ -67,7 +68,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _of_ingresses(holder: Resource, simulation: Simulation) -> Iterator[Finding]:
     """Yield the first of the annotations of Ingresses that an object bears."""
     found = [str(name) for name in holder.annotations if str(name).partition("/")[0].endswith(_OF_INGRESSES)]
-    found = [name for name in found if not is_spoken_of(simulation.world, name)]
+    if found:
+        from policylint.checks.kit.speaking import is_spoken_of
+
+        found = [name for name in found if not is_spoken_of(simulation.world, name)]
     if found:
         label = f"annotations of {found[0].partition('/')[0]} are read from Ingresses alone"
         yield _idle(holder, found, "", label, "say it with a filter or a policy of the implementation")
@@ -113,6 +117,7 @@ def _at_ingresses(simulation: Simulation) -> Iterator[Finding]:
     of their class, older releases read them, or they are a canary's of which the main Ingress counts."""
     if not simulation.world.of_kind(*INGRESS):
         return
+    from policylint.checks.kit.speaking import is_spoken_of
     from policylint.doors.annotations import foreign, former, of_canaries
 
     for ingress, written, other, own in foreign(simulation.world):
@@ -139,6 +144,8 @@ def _replaced(simulation: Simulation) -> Iterator[Finding]:
         route = state.route
         services = [simulation.world.get(each.wanted) for each in state.parents if each.wanted[:2] == ("", "Service")]
         for service in filter(None, services):
+            from policylint.catalog.annotations import replacing
+
             for family in replacing():
                 own = [str(name) for name in route.annotations if str(name).startswith(family)]
                 around = [str(name) for name in service.annotations if str(name).startswith(family)]
@@ -165,12 +172,18 @@ def _enrolling(simulation: Simulation) -> Iterator[Finding]:
             for field, other in (("annotations", "labels"), ("labels", "annotations")):
                 for name in map(str, mapping(holder.metadata.get(field))):
                     finding = _unheard(holder, name, field, other)
-                    if finding is not None and not is_spoken_of(simulation.world, name):
+                    if finding is None:
+                        continue
+                    from policylint.checks.kit.speaking import is_spoken_of
+
+                    if not is_spoken_of(simulation.world, name):
                         yield finding
 
 
 def _unheard(holder: Resource, name: str, field: str, other: str) -> Finding | None:
     """Return that no mesh reads what an object bears in one of two fields of its metadata; None where one does."""
+    from policylint.catalog.annotations import enrolments
+
     kind = holder.key.kind
     known = next((each for each in enrolments() if each.means(name)), None)
     if known is None or ("Namespace" if kind == "Namespace" else "Pod") not in known.at:
@@ -179,6 +192,8 @@ def _unheard(holder: Resource, name: str, field: str, other: str) -> Finding | N
     if kind in ("Namespace", "Pod"):
         own, whose, there = holder.metadata, f"{kind}s", "metadata"
     else:
+        from policylint.topology.workloads import pod_template
+
         own, whose = mapping(pod_template(holder).get("metadata")), f"the pods of {kind}s"
         there = "spec.template.metadata"
     if name in mapping(own.get(right)):
@@ -205,6 +220,8 @@ def _is_said_above(simulation: Simulation, holder: Resource, annotation: str) ->
 
 def _for_others(annotation: str, holders: list[Resource]) -> Finding:
     """Return the finding on an annotation that a program beside the implementations reads from other kinds."""
+    from policylint.catalog.annotations import readers
+
     first, kind = holders[0], holders[0].key.kind
     reader, places = readers(annotation, kind)
     where = places[0] if len(places) == 1 else "route"

@@ -6,14 +6,13 @@ The same for what is there, and the controller of the route refuses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, deepest_written, path
 from policylint.checks.kit.routing import grade, unusable_filters
 from policylint.checks.kit.suggestions import Nearby
 from policylint.implementations import implementation
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, mapping, sequence
-from policylint.model.fix import Fix
 from policylint.model.kinds import BACKEND_KINDS, INGRESS, group_of
 from policylint.model.words import count, listing, quoted
 from policylint.policy.bindings import ObjectBinding
@@ -21,6 +20,9 @@ from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.routes import Rule, rules
+
+if TYPE_CHECKING:
+    from policylint.model.fix import Fix
 
 RULE = "GWP406"
 
@@ -280,6 +282,8 @@ def _of_ingresses(simulation: Simulation) -> Iterator[Finding]:
 
 def _rename(state: RouteState, backends: list[BackendState], nearby: Nearby) -> tuple[Fix, ...]:
     """Return the fix that writes the one Service that is near in every place that names the missing one."""
+    from policylint.checks.kit.fixes import rename
+
     wanted = backends[0].wanted
     if nearby.namespaces(wanted):
         return ()

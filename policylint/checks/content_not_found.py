@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import listeners, unusable_filters
 from policylint.checks.kit.suggestions import Nearby
@@ -69,6 +68,8 @@ def _is_told(reference: ContentReference, state: PolicyState | None, told: str) 
 
 
 def _missing(reference: ContentReference, nearby: Nearby) -> Finding:
+    from policylint.checks.kit.fixes import rename
+
     holder, wanted = reference.holder, reference.wanted
     near = nearby.describe(wanted)
     consequence = _CONSEQUENCES.get(reference.field.missing, "")

@@ -6,14 +6,16 @@ One beside Gateway API, or a route to a Service whose workloads are all scaled t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.present import present
-from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Finding, Related, mapping
 from policylint.model.kinds import WAYS_IN
 from policylint.simulation import Simulation
-from policylint.topology.workloads import workloads_selected
+
+if TYPE_CHECKING:
+    from policylint.implementations.generic.dead_ends import DeadEnd
 
 RULE = "GWP415"
 
@@ -49,6 +51,8 @@ def _beside(simulation: Simulation) -> Iterator[DeadEnd]:
 
 def _scaled_down(simulation: Simulation) -> Iterator[Finding]:
     """Yield the backends of routes behind which every workload has no replicas, and nothing gives it any."""
+    from policylint.topology.workloads import workloads_selected
+
     world = simulation.world
     for route in simulation.topology.routes:
         for backend in route.backends:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from policylint.checks.kit.fixes import into_list
-from policylint.checks.kit.versions import SUPERSEDED, X_GROUP, Superseded
 from policylint.load.objects import objects_of
 from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text, value_at
-from policylint.model.fix import Change, Fix
 from policylint.model.policy_kind import Reference
 from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
+
+if TYPE_CHECKING:
+    from policylint.checks.kit.versions import Superseded
+    from policylint.model.fix import Fix
 
 RULE = "GWP502"
 _LONG_SERVED = ("GRPCRoute", "Gateway", "GatewayClass", "HTTPRoute", "ReferenceGrant")
@@ -19,6 +21,8 @@ _LONG_SERVED = ("GRPCRoute", "Gateway", "GatewayClass", "HTTPRoute", "ReferenceG
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    from policylint.checks.kit.versions import SUPERSEDED, Superseded
+
     unserved = {finding.resources[0]: finding for finding in _unserved(simulation)}
     yield from unserved.values()
     for kind, versions in SUPERSEDED.items():
@@ -139,6 +143,9 @@ def _write_newer(resource: Resource, old: Superseded) -> tuple[Fix, ...]:
 
     Safe where every release in use has the newer version; else the cluster needs a late one.
     """
+    from policylint.checks.kit.versions import X_GROUP
+    from policylint.model.fix import Change, Fix
+
     if not old.instead or resource.key.group not in (GATEWAY_GROUP, X_GROUP):
         return ()
     changes = [Change("set", resource.location("apiVersion"), resource.api_version, old.instead)]
@@ -149,6 +156,8 @@ def _write_newer(resource: Resource, old: Superseded) -> tuple[Fix, ...]:
 
 
 def _write_list(state: PolicyState, reference: Reference, steps: list[str]) -> tuple[Fix, ...]:
+    from policylint.checks.kit.fixes import into_list
+
     if reference.form != "ref" or not reference.deprecated.endswith("s") or len(steps) != 1:
         return ()
     return into_list(state.policy.location("spec", *steps, key=True), steps[0], reference.deprecated)

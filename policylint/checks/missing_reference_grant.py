@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policylint.checks.kit.fixes import add_grant
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.present import present
 from policylint.checks.kit.routing import describe_grant, grade, listeners, softened
@@ -60,6 +59,8 @@ def _references(simulation: Simulation) -> Iterator[ReferenceState]:
 
 
 def _finding(simulation: Simulation, holder: Resource, refused: list[_Refused]) -> Finding:
+    from policylint.checks.kit.fixes import add_grant
+
     pointer, wanted, unknown = refused[0]
     severity, confidence = grade(unknown)
     more = f" (and {count(len(refused) - 1, 'more reference')} like it)" if len(refused) > 1 else ""

@@ -10,7 +10,6 @@ from policylint.load.charts import values_of
 from policylint.model import GATEWAY_GROUP, Finding, Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.words import leading
 from policylint.simulation import Simulation
-from policylint.topology.workloads import pod_spec
 
 RULE = "GWP417"
 _CHART, _IMAGE = "external-dns", "/external-dns"
@@ -54,6 +53,8 @@ def _names(route: Resource) -> list[str]:
 
 def _instances(world: World) -> list[tuple[Resource, tuple[str, ...]]] | None:
     """Return what runs or installs ExternalDNS, each with its sources; None where those of one are not known."""
+    from policylint.topology.workloads import pod_spec
+
     found: list[tuple[Resource, tuple[str, ...]]] = []
     for workload in world.of_kind("apps", "Deployment"):
         for container in map(mapping, sequence(pod_spec(workload).get("containers"))):

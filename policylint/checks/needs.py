@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN
+from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN, WORKLOADS
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -54,8 +54,6 @@ def any_route(simulation: Simulation) -> bool:
 
 def enrolling(simulation: Simulation) -> bool:
     """Need a namespace, or what makes pods, of which a mesh may be told something."""
-    from policylint.topology.workloads import WORKLOADS
-
     return not {("", "Namespace"), *WORKLOADS}.isdisjoint(simulation.world.kinds())
 
 

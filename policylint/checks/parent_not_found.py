@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
 from policylint.checks.kit.suggestions import Nearby
@@ -56,6 +55,8 @@ def _finding(
 
     One of its name in another namespace of the tree is evidence, though its own namespace comes from elsewhere.
     """
+    from policylint.checks.kit.fixes import rename
+
     severity, confidence = grade(unknown)
     homes = nearby.namespaces(wanted) if not unknown or unknown == nearby.elsewhere(wanted) else []
     ground = unknown if homes else ""

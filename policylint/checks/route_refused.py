@@ -9,7 +9,6 @@ from policylint.checks.kit.present import routes_served
 from policylint.checks.kit.routing import unusable_filters
 from policylint.documents import Pointer
 from policylint.implementations import implementation
-from policylint.implementations.generic.supported import unsupported_filters
 from policylint.model import Finding
 from policylint.model.words import listing
 from policylint.simulation import Simulation
@@ -64,6 +63,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _unsupported(simulation: Simulation) -> Iterator[Finding]:
     """Yield the filters that none of the controllers of a route's Gateways supports, as their catalog files say."""
     for route, gateways, names in routes_served(simulation):
+        from policylint.implementations.generic.supported import unsupported_filters
+
         for rule in rules(route.route):
             asked = (route.route.key.kind, rule.body)
             found = [dict(unsupported_filters(*asked, name, simulation.catalog)) for name in names]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import at, entry, path, targets, unknown_target
 from policylint.checks.kit.sections import NOUN
 from policylint.checks.kit.suggestions import Nearby
 from policylint.checks.kit.wording import near
-from policylint.checks.target_not_found import is_elsewhere
 from policylint.digits import whole_number
 from policylint.model import Finding, Resource, mapping, sequence, text
 from policylint.model.words import quoted
@@ -30,6 +28,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         elif target.problem in ("section-not-found", "section-not-allowed"):
             yield _finding(state, target, simulation.world.get(target.key), target.section, nearby)
         elif target.section and target.resolution.unknown and not target.problem:
+            from policylint.checks.target_not_found import is_elsewhere
+
             if not is_elsewhere(target, simulation.world):
                 yield _unknown(state, target, target.resolution.reason)
         elif isinstance(number := entry(state.policy, target).get("sectionName"), int):
@@ -37,6 +37,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _finding(state: PolicyState, target: Target, resource: Resource | None, section: str, nearby: Nearby) -> Finding:
+    from policylint.checks.kit.fixes import rename
+
     noun = NOUN.get(target.key.kind, "section")
     if target.problem == "section-not-allowed":
         message = f"{state.key} targets a section of {target.key}, which {state.kind.kind} cannot do"

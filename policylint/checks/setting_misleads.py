@@ -18,7 +18,6 @@ from policylint.checks.kit.waiting import EndedEarly, cuts
 from policylint.documents import Pointer
 from policylint.doors.peculiar import BY_CONSUMER, BY_HOST, BY_PRIORITY, LISTING
 from policylint.implementations import implementation
-from policylint.implementations.generic.headers import is_underscored
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
 from policylint.model import Finding, Related, Resource, ResourceKey, holds_variable, mapping, sequence, text, value_at
 from policylint.model.policy_kind import Misleading
@@ -325,6 +324,8 @@ def _cut_off(cut: EndedEarly) -> Finding:
 
 def _underscored(simulation: Simulation) -> Iterator[Finding]:
     """Yield the matches by a header with an underscore in its name at Gateways where no request has one."""
+    from policylint.implementations.generic.headers import is_underscored
+
     asking: list[tuple[RouteState, Pointer, str]] = []
     for route in simulation.topology.routes:
         for rule in rules(route.route):
@@ -394,9 +395,8 @@ def _stopping(simulation: Simulation, stop: Stop) -> Finding:
 def _misleading(simulation: Simulation) -> Iterator[Finding]:
     states = [state for state in simulation.policies.values() if not state.invalid_code]
     yield from chain.from_iterable(_misled(state.policy, state.kind.misleads) for state in states)
-    kinds = simulation.world.kinds()
-    for kind, entries in misleading_objects().items():
-        for holder in simulation.world.of_kind(*kind) if kind in kinds else ():
+    for kind, entries in misleading_objects(simulation.world.kinds()):
+        for holder in simulation.world.of_kind(*kind):
             yield from _misled(holder, entries)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.checks.kit.fixes import quote
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.schemas import is_of_texts, is_surprising, maps_of_texts, read_as, written_text
 from policylint.documents import Pointer
@@ -65,6 +64,8 @@ def _texts(
 
 
 def _value(resource: Resource, pointer: Pointer, text: str, value: object) -> Finding:
+    from policylint.checks.kit.fixes import quote
+
     kind = "a boolean" if isinstance(value, bool) else "a number"
     location = resource.location(*pointer)
     reads = f"{read_as(value)}, {kind}" if text != read_as(value) else kind

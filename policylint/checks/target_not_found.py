@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from policylint.checks.kit.fixes import rename
 from policylint.checks.kit.locations import path, target_at, targets, unknown_target
 from policylint.checks.kit.suggestions import Nearby
 from policylint.model import Finding, Related, Resource, ResourceKey, World
@@ -52,6 +51,8 @@ def is_elsewhere(target: Target, world: World) -> bool:
 def _missing(
     state: PolicyState, target: Target, nearby: Nearby, orphan: Resource | None, fine: Sequence[str], doubt: str
 ) -> Finding:
+    from policylint.checks.kit.fixes import rename
+
     key = target.key
     homes, guess = nearby.namespaces(key), nearby.name(key)
     help_ = []

@@ -6,7 +6,6 @@ from functools import wraps
 
 import click
 
-from policylint.cli.completing import environments, paths, rule_names
 from policylint.errors import FileError, UsageError
 
 TYPE_CHECKING = False
@@ -21,6 +20,17 @@ SEVERITIES = ("error", "warning", "note")
 EXIT_CODES = "0, 2 wrong usage, 3 incomplete."
 """Of commands that read manifests and judge nothing."""
 FILE = click.Path(path_type=str)
+
+
+def completing(what: str) -> Callable[..., Any]:
+    """Return what offers words to a shell, by its name in `cli/completing.py`, which only a shell that asks imports."""
+
+    def offers(context: click.Context, parameter: click.Parameter, incomplete: str) -> Any:
+        from policylint.cli import completing
+
+        return getattr(completing, what)(context, parameter, incomplete)
+
+    return offers
 
 
 class Option(click.Option):
@@ -108,7 +118,11 @@ which_file = together(
 )
 what_is_read = together(
     click.argument(
-        "paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=str, allow_dash=True), shell_complete=paths
+        "paths",
+        nargs=-1,
+        metavar="[PATH]...",
+        type=click.Path(path_type=str, allow_dash=True),
+        shell_complete=completing("paths"),
     ),
     in_directory,
     option(
@@ -123,7 +137,7 @@ what_is_read = together(
         "--env",
         multiple=True,
         metavar="NAME",
-        shell_complete=environments,
+        shell_complete=completing("environments"),
         help="Only this environment; repeatable.",
     ),
     option(
@@ -184,11 +198,16 @@ select = option(
     "--select",
     multiple=True,
     metavar="RULE,...",
-    shell_complete=rule_names,
+    shell_complete=completing("rule_names"),
     help="Only these rules: ids, names, families (GWP1).",
 )
 ignore = option(
-    RULES, "--ignore", multiple=True, metavar="RULE,...", shell_complete=rule_names, help="All but these rules."
+    RULES,
+    "--ignore",
+    multiple=True,
+    metavar="RULE,...",
+    shell_complete=completing("rule_names"),
+    help="All but these rules.",
 )
 show_unknown = option(
     RULES, "--show-unknown", is_flag=True, help="Also list what rests on something that was not seen."

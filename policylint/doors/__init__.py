@@ -17,7 +17,6 @@ from policylint.implementations.generic.gateway_pods import selected as proxies
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
-from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec
 
 DOORS = frozenset(
     {
@@ -48,6 +47,8 @@ def is_door(key: ResourceKey) -> bool:
 
 def is_inside(key: ResourceKey) -> bool:
     """Return whether requests come in here from inside the cluster: at a Service, or at the pods of a workload."""
+    from policylint.topology.workloads import is_workload
+
     return key[:2] == ("", "Service") or is_workload(key.group, key.kind)
 
 
@@ -60,6 +61,8 @@ def with_doors(simulation: Simulation) -> Simulation:
 
 def entrances(simulation: Simulation) -> Iterator[Resource]:
     """Yield the objects that requests come in by: Ingresses and the like, published Services, pods at their nodes."""
+    from policylint.model.kinds import WORKLOADS
+
     world = simulation.world
     yield from chain.from_iterable(world.of_kind(*kind) for kind in ENTRIES)
     yield from filter(published_as, world.of_kind("", "Service"))
@@ -91,11 +94,15 @@ def comes_by_others(world: World, door: ResourceKey) -> bool:
 
 def is_on_node(workload: Resource) -> bool:
     """Return whether the pods of a workload are on the network of their node."""
+    from policylint.topology.workloads import pod_spec
+
     return pod_spec(workload).get("hostNetwork") is True
 
 
 def node_ports(workload: Resource) -> Iterator[tuple[Any, int]]:
     """Yield the ports of the containers of a workload that are open at its nodes, each with its number there."""
+    from policylint.topology.workloads import pod_spec
+
     field = "containerPort" if is_on_node(workload) else "hostPort"
     for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
         for port in map(mapping, sequence(container.get("ports"))):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from policylint.implementations.generic import Implementation, controller_above
-from policylint.implementations.generic.backend_tls import ca_faults, reported, without_ca
 from policylint.model import PolicyKind, Resource, World
 from policylint.policy.declared import Reading
 from policylint.policy.results import Ancestor, Declared, PolicyState
@@ -18,6 +17,8 @@ class GatewayApi(Implementation):
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a policy that has CA references of which none is valid."""
+        from policylint.implementations.generic.backend_tls import ca_faults, without_ca
+
         reading = super().validate(policy, kind, declared, world)
         if reading.code or kind.kind != "BackendTLSPolicy":
             return reading
@@ -25,6 +26,8 @@ class GatewayApi(Implementation):
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return one ancestor per Gateway with a class that routes to a targeted backend."""
+        from policylint.implementations.generic.backend_tls import ca_faults, reported
+
         if state.kind.kind != "BackendTLSPolicy":
             return ()
         conditions = reported(state, ca_faults(state.policy, topology.world))

@@ -15,6 +15,18 @@ def of_foreign(protocol: str) -> tuple[str, ...] | None:
 
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+WORKLOADS = (
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "DaemonSet"),
+    ("apps", "ReplicaSet"),
+    ("batch", "Job"),
+    ("batch", "CronJob"),
+    ("", "Pod"),
+    ("argoproj.io", "Rollout"),
+    ("", "ReplicationController"),
+)
+"""Kinds (group, kind) that make Pods, and Pods themselves."""
 
 
 RELABELLING = (

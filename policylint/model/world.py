@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from copy import copy
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from policylint.documents import Document, Problem
 from policylint.documents.problem import DUPLICATE_KEY
@@ -17,9 +17,11 @@ from policylint.model.keys import GATEWAY_GROUP, ROUTE_KINDS, ResourceKey, is_sy
 from policylint.model.kinds import SIBLINGS
 from policylint.model.resolution import Resolution
 from policylint.model.resource import GUESSED, PUT_OUT, Location, Resource, Written
-from policylint.model.selectors import Labelled
 from policylint.model.unseen import OPERATED, Unseen
 from policylint.namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from policylint.model.selectors import Labelled
 
 _T = TypeVar("_T")
 
@@ -275,6 +277,8 @@ class World:
         place = (group, kind, namespace)
         labelled = self._labelled.get(place)
         if labelled is None:
+            from policylint.model.selectors import Labelled
+
             resources = self.of_kind(group, kind) if namespace is None else self.in_namespace(group, kind, namespace)
             labelled = self._labelled[place] = Labelled(resources, _LABELS)
         return labelled.matching(selector)

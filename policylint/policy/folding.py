@@ -14,7 +14,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.patching import JOIN, RFC_7386, Move, Patch, Rules, moved
+from policylint.policy.patching import Move, Patch, Rules, moved
 from policylint.policy.results import Attachment, Effective, Losses, Lost, holds
 from policylint.policy.units import Leaf, Source, Unit, conflicts, leaves, places_of
 
@@ -95,6 +95,8 @@ class Folding:
 
     def join(self, source: Source, field: Pointer, value: Any) -> None:
         """Fill a field together with stronger sources: lists grow, mappings too, of two scalars the first stays."""
+        from policylint.policy.patching import JOIN
+
         if not holds(self.spec, field):
             self.offer(source, field, value)
             return
@@ -138,7 +140,7 @@ class Folding:
         self.spec = proper
         self.standing = {unit.id: Leaf(source, unit.pointer) for unit in (leaves(proper) if units is None else units)}
 
-    def patch(self, source: Source, proper: Mapping[str, Any], rules: Rules = RFC_7386, *, over: bool) -> None:
+    def patch(self, source: Source, proper: Mapping[str, Any], rules: Rules, *, over: bool) -> None:
         """Patch a spec proper over what stands, or else what stands over the spec proper."""
         incoming = {unit.id: Leaf(source, unit.pointer) for unit in leaves(proper)}
         if over:

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from policylint.model import Node, PolicyKind, ResourceKey
 from policylint.policy.folding import Merger, Stack
-from policylint.policy.order import order_stated
 from policylint.policy.results import Attachment, Effective, OrderDependence
 
 
@@ -19,6 +18,8 @@ def order_dependence(kind: PolicyKind, kept: Mapping[Node, list[Attachment]], me
 
     Policies that act each by itself have no order.
     """
+    from policylint.policy.order import order_stated
+
     dependent: list[OrderDependence] = []
     if kind.merge.strategy == "each":
         return dependent

@@ -14,7 +14,6 @@ from policylint.load.objects import joined
 from policylint.load.reading import Loaded
 from policylint.model import mapping, sequence, text
 from policylint.patterns import Pattern
-from policylint.render.globs import PLAIN, glob
 from policylint.sources import Source, SourceError
 
 _GROUPS = frozenset({"chainsaw.kyverno.io", "kuttl.dev"})
@@ -29,6 +28,8 @@ def compared(source: Source, loaded: Loaded) -> frozenset[str]:
     found = {file for file in files if ("-assert" in file or "-error" in file) and _BY_NAME.fullmatch(file)}
     applied: set[str] = set()
     for test, body in _tests(source, loaded):
+        from policylint.render.globs import PLAIN, glob
+
         directory = test.rpartition("/")[0]
         for operation, written in _named(body):
             path = joined(directory, written)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from policylint.catalog.releases import ReleasedProduct, Version, kinds, version
 from policylint.documents import Document
-from policylint.load.images import image_of
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.sources import SourceFile
+
+if TYPE_CHECKING:
+    from policylint.catalog.releases import ReleasedProduct, Version
 
 _RELEASE = ("helm.toolkit.fluxcd.io", "HelmRelease")
 _SOURCES = "source.toolkit.fluxcd.io"
@@ -102,6 +103,8 @@ def naming(documents: Iterable[Document], files: Iterable[SourceFile]) -> tuple[
 
 
 def _may_name(content: Mapping[str, Any]) -> bool:
+    from policylint.catalog.releases import version
+
     entries = map(text, sequence(content.get("resources")))
     return bool(content.get("helmCharts")) or any("/" in entry and version(entry) is not None for entry in entries)
 
@@ -173,6 +176,8 @@ def _of_application(application: Resource, source: Any, at: tuple[str | int, ...
 
 
 def _of_charts(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    from policylint.catalog.releases import version
+
     telling = {text(name) for name in sequence(product.found.get("charts"))}
     for name, chart in charts(product, world):
         release = version(chart.version)
@@ -181,6 +186,8 @@ def _of_charts(product: ReleasedProduct, world: World) -> Iterator[InUse]:
 
 
 def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    from policylint.catalog.releases import version
+
     images = tuple(text(name) for name in sequence(product.found.get("images")))
     if not images:
         return
@@ -193,6 +200,8 @@ def _of_images(product: ReleasedProduct, world: World) -> Iterator[InUse]:
 
 def _images(world: World) -> list[tuple[str, str, Resource, int]]:
     """Return the images of workloads and their tags, each with the container that has it."""
+    from policylint.load.images import image_of
+
     return [
         (*image_of(mapping(container)), workload, number)
         for kind in _WORKLOADS
@@ -202,6 +211,8 @@ def _images(world: World) -> list[tuple[str, str, Resource, int]]:
 
 
 def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    from policylint.catalog.releases import kinds, version
+
     annotation = text(product.found.get("annotation"))
     if not annotation:
         return
@@ -218,6 +229,8 @@ def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:
 
 
 def _of_repositories(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    from policylint.catalog.releases import version
+
     repositories = tuple(text(name) for name in sequence(product.found.get("repositories")))
     for source in world.of_kind(_SOURCES, "GitRepository"):
         url = text(source.spec.get("url")).removesuffix(".git").rstrip("/")
@@ -247,6 +260,8 @@ def _of_kustomizations(product: ReleasedProduct, world: World, kustomizations: I
 
 
 def _of_kustomization(document: Document, repositories: tuple[str, ...], names: set[str]) -> Iterator[InUse]:
+    from policylint.catalog.releases import version
+
     content = mapping(document.value)
     for number, resource in enumerate(sequence(content.get("resources"))):
         address = text(resource)

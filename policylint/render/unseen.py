@@ -13,8 +13,6 @@ from policylint.model.kinds import BACKENDS_OF_CONTROLLERS, WAYS_IN
 from policylint.model.resource import value_at
 from policylint.model.unseen import Custom, UnseenSource
 from policylint.model.words import count
-from policylint.render.helm.mentions import mentions
-from policylint.render.helm.published import source
 
 _BUILT_IN_SUFFIX = ".k8s.io"
 _BUILT_IN = frozenset(
@@ -71,6 +69,8 @@ def unseen(
             generators.add(f"{resource.key} may create it; its chart is not rendered", namespace, source=known)
             counted["HelmRelease"] += 1
         elif group == "argoproj.io" and kind in ("Application", "ApplicationSet"):
+            from policylint.render.helm.mentions import mentions
+
             destination = mapping(resource.spec.get("destination")) if kind == "Application" else {}
             own = UnseenSource("source", mentions(resource.spec))
             deploys = f"{resource.key} may deploy it from another source"
@@ -92,6 +92,8 @@ def unseen(
 
 def _of_release(release: Resource, chart: str) -> UnseenSource:
     """Return what is known of the chart of a release, by its name and the values that stand in the release."""
+    from policylint.render.helm.published import source
+
     values = release.spec.get("values") or release.spec.get("valuesContent")
     complete = not release.spec.get("valuesFrom") and not isinstance(values, str)
     return source(chart.rstrip("/").rpartition("/")[2], values, seen=complete)

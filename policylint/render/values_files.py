@@ -6,14 +6,15 @@ Who installs a chart by hand writes beside its settings what goes with it, and t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import read
-from policylint.documents.written import written
 from policylint.model import mapping, text
 from policylint.model.unseen import Custom
 from policylint.patterns import Pattern
-from policylint.render.scripts import Scripts
+
+if TYPE_CHECKING:
+    from policylint.render.scripts import Scripts
 
 _VALUES = Pattern(r"(?:(?:[\w.-]*[._-])?values|[\w.-]*Values)(?:[A-Z0-9._-][\w.-]*)?\.ya?ml")
 """`values.yaml`, `values-prod.yaml`, `redis-values.yaml`, `prod.values.yml`, `values_prod.yaml`, `prodValues.yaml`."""
@@ -49,6 +50,8 @@ def may_be_put_out(scripts: Scripts) -> Iterator[Custom]:
 def _objects(values: Any) -> Iterator[tuple[str, str, str, str]]:
     """Yield group, kind, name and namespace of what is written out, as YAML or as text of it."""
     if isinstance(values, str):
+        from policylint.documents.written import written
+
         for each in written(values) if "apiVersion:" in values else ():
             if each.group is not None:
                 yield each.group, each.kinds[0], each.name, each.namespace

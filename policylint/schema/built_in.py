@@ -19,7 +19,6 @@ from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.kinds import INGRESS
-from policylint.model.selectors import matches
 from policylint.schema.known import ManifestChecker
 from policylint.schema.names import fits, is_word_to_replace, stands_for_another
 from policylint.schema.object_meta import OBJECT_META, TEXTS
@@ -323,6 +322,8 @@ def _template(workload: Resource) -> Pointer:
 
 
 def _misfit(workload: Resource) -> Violation | None:
+    from policylint.model.selectors import matches
+
     selector = mapping(workload.spec.get("selector"))
     labels = mapping(mapping(mapping(workload.spec.get("template")).get("metadata")).get("labels"))
     wanted = mapping(selector.get("matchLabels"))

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from policylint.model import Resource, is_symbolic
-from policylint.model.definitions import fault_of_definition
 from policylint.model.kinds import DEFINITION
 from policylint.patterns import Pattern
 
@@ -72,6 +71,8 @@ def misnamed(resource: Resource) -> Violation | None:
 
 def _refused_definition(definition: Resource) -> Violation | None:
     """Return what is wrong with a CRD: its name, which says what it defines, its group or its versions."""
+    from policylint.model.definitions import fault_of_definition
+
     fault = fault_of_definition(definition)
     if fault is None:
         return None

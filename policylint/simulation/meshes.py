@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.implementations import Implementation, implementation
 from policylint.model import GATEWAY_GROUP, Resource, World, mapping, text
+from policylint.model.kinds import WORKLOADS
 from policylint.model.ternary import some
 from policylint.topology import Topology
 from policylint.topology.ancestry import implementation_of
@@ -36,12 +36,10 @@ class Meshes:
 
     def __init__(self, world: World, catalog: Catalog, topology: Topology, groups: Sequence[Group] = ()) -> None:
         self._world, self._catalog, self._topology, self._groups = world, catalog, topology, groups
-        enrolling = catalog.enrolling()
         kinds = (catalog.get(group, name) for group, name in world.kinds())
-        names = {kind.implementation for kind in kinds if kind is not None}.intersection(enrolling.values())
-        if not names.issuperset(enrolling.values()):
-            shown = chain(map("/".join, world.kinds()), _enrolments(world))
-            names.update(enrolling[name] for name in shown if name in enrolling)
+        names = {kind.implementation for kind in kinds if kind is not None} & catalog.meshes
+        if names != catalog.meshes:
+            names.update(catalog.meshes_told({*map("/".join, world.kinds()), *_enrolments(world)}))
         self.all = [self._behaviour(name) for name in sorted(names)]
 
     @cached_property
@@ -55,7 +53,7 @@ class Meshes:
     def routing(self) -> list[Implementation]:
         """Those that may say which routes the requests of workloads meet: these, and those that serve Gateways."""
         served = {implementation_of(gateway, self._catalog) for gateway in self._topology.gateways}
-        more = served.intersection(self._catalog.enrolling().values()) - {mesh.name for mesh in self.all}
+        more = (served & self._catalog.meshes) - {mesh.name for mesh in self.all}
         return self.all + [self._behaviour(name) for name in sorted(filter(None, more))]
 
     @cached_property
@@ -91,13 +89,13 @@ class Meshes:
 
 def _enrolments(world: World) -> Iterator[str]:
     """Yield the labels and annotations of Namespaces and pods that have a value which does not keep them out."""
-    from policylint.topology.workloads import WORKLOADS, pod_template
-
     told: list[Mapping[str, Any]] = []
     for namespace in world.of_kind("", "Namespace"):
         told += (namespace.labels, namespace.annotations)
     for kind in WORKLOADS:
         for workload in world.of_kind(*kind):
+            from policylint.topology.workloads import pod_template
+
             metadata = mapping(pod_template(workload).get("metadata"))
             told += (mapping(metadata.get("labels")), mapping(metadata.get("annotations")))
     for entries in told:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from policylint.model import GATEWAY_GROUP, Node, Resolution, Resource, ResourceKey, World, mapping, text
-from policylint.topology.listener_conflicts import Conflict, conflicts, overlaps
-from policylint.topology.listeners import Listener, OwnKinds, read
-from policylint.topology.namespaces import admits
 from policylint.topology.references import X_GROUP, is_listener_set, is_unseen, parent_target, resolve, resolve_parent
+
+if TYPE_CHECKING:
+    from policylint.topology.listener_conflicts import Conflict
+    from policylint.topology.listeners import Listener, OwnKinds
 
 LISTENER_SETS = ((GATEWAY_GROUP, "ListenerSet"), (X_GROUP, "XListenerSet"), (X_GROUP, "ListenerSet"))
 
@@ -35,6 +37,8 @@ class Holder:
     """
 
     def __init__(self, resource: Resource, parent: ResourceKey, resolution: Resolution, own: OwnKinds) -> None:
+        from policylint.topology.listeners import read
+
         self.resource = resource
         self.listeners: dict[str, Listener] = {listener.node.section: listener for listener in read(resource, own)}
         self.parent = parent
@@ -74,6 +78,10 @@ class Holders:
         self.listener_sets.sort(key=lambda holder: holder.resource.key)
         self.conflicts: dict[Node, Conflict] = {}
         self.overlapping: set[Node] = set()
+        if not self.by_key:
+            return
+        from policylint.topology.listener_conflicts import conflicts, overlaps
+
         for holder in self.gateways:
             sets = self.sets_of.get(holder.resource.key, [])
             if len(holder.listeners) > 1 or sets:
@@ -85,6 +93,8 @@ class Holders:
 
     def _listener_set(self, world: World, resource: Resource, own: OwnProtocols) -> Holder:
         """Return a ListenerSet, attached to its Gateway if admitted (GatewaySpec.AllowedListeners, default None)."""
+        from policylint.topology.namespaces import admits
+
         parent = parent_target(mapping(resource.spec.get("parentRef")), resource.key.namespace).key
         gateway = self.by_key.get(parent)
         served = ("", "") if gateway is None else (gateway.controller, gateway.class_name)

@@ -5,6 +5,8 @@ docs/design/request-precedence.md §3, tested in its order: selected (name, port
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from policylint.documents import Pointer
 from policylint.model import (
     GATEWAY_GROUP,
@@ -23,11 +25,13 @@ from policylint.topology.backends import ports
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.graph import listener_node
 from policylint.topology.hostnames import EVERY, narrowed
-from policylint.topology.listeners import Listener
-from policylint.topology.namespaces import Admission, admits
 from policylint.topology.references import ReferenceTarget, is_parent, is_unseen, parent_target, resolve_parent
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.state import Candidate
+
+if TYPE_CHECKING:
+    from policylint.topology.listeners import Listener
+    from policylint.topology.namespaces import Admission
 
 _DEFAULTS: Pointer = ("spec", "useDefaultGateways")
 MOST_LISTENERS = 64
@@ -180,6 +184,8 @@ class Parents:
         """Evaluate `allowedRoutes.namespaces`, default Same, once per listener and namespace."""
         place = (listener.node, namespace)
         if place not in self._admissions:
+            from policylint.topology.namespaces import admits
+
             home = listener.holder.key.namespace
             self._admissions[place] = admits(self._world, listener.allowed_namespaces, "Same", home, namespace)
         return self._admissions[place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.model import (
@@ -23,7 +23,6 @@ from policylint.model import (
 from policylint.namedtuple import NamedTuple
 from policylint.topology.certificates import Certificates
 from policylint.topology.gateways import Holder, Holders
-from policylint.topology.listeners import Listener
 from policylint.topology.parents import ParentClaim
 from policylint.topology.references import NAMELESS
 from policylint.topology.routes import RouteFault
@@ -36,6 +35,9 @@ from policylint.topology.state import (
     ParentState,
     ReferenceState,
 )
+
+if TYPE_CHECKING:
+    from policylint.topology.listeners import Listener
 
 ACCEPTED = Condition("Accepted", "True", "Accepted")
 RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")

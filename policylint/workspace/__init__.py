@@ -23,7 +23,6 @@ from policylint.model.unseen import Custom
 from policylint.model.words import count
 from policylint.network.kinds import EVALUATED
 from policylint.render.in_use import Naming, naming
-from policylint.render.journal import LOST
 from policylint.schema.broken import forget_valid
 from policylint.simulation import Simulation
 from policylint.sources import Source, SourceError, open_source
@@ -403,7 +402,11 @@ def _coverage(
 
 def _is_cut_off(simulation: Simulation) -> bool:
     """Return whether something of an environment takes too much work, or is a chart that one side alone renders."""
-    return bool(simulation.cut) or any(note.code in (CUT_OFF, LOST) for note in simulation.world.notes)
+    if simulation.cut or not simulation.world.notes:
+        return bool(simulation.cut)
+    from policylint.render.journal import LOST
+
+    return any(note.code in (CUT_OFF, LOST) for note in simulation.world.notes)
 
 
 def _releases(simulations: Sequence[Simulation]) -> tuple[str, ...]:

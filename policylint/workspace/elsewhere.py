@@ -18,7 +18,6 @@ from typing import Any, Final
 from policylint.catalog.content import selectors_of
 from policylint.documents.problem import Unread
 from policylint.model import World, is_symbolic, mapping
-from policylint.model.selectors import matches
 from policylint.network.endpoints import workloads
 from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
@@ -82,6 +81,8 @@ class PodsElsewhere:
                 return f"most pods that policies of namespace {namespace} mean are not among these manifests"
             if script := next((script for script, own in self._started() if labels.items() <= own.items()), ""):
                 return f"{script} starts it"
+            if to_be_placed():
+                from policylint.model.selectors import matches
             if end := next((end for end in to_be_placed() if matches(selector, end.labels)), None):
                 return f"{end.key} is for a namespace that is to be filled in"
             return self._of_another_kind(labels) or self._made(wanted, {*wanted, *labels}, namespace)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from policylint.documents.written import written
 from policylint.model import ResourceKey
 from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
@@ -43,6 +42,8 @@ class Templates:
         """Return, by kind, the templates that make objects of it, and the names they give them."""
         makers: dict[str, list[tuple[str, str]]] = defaultdict(list)
         paths = [path for sort in self._sorts for path in self._source.skipped.get(sort, ())]
+        if paths:
+            from policylint.documents.written import written
         for path in paths[:_MOST_READ]:
             try:
                 template = self._source.file(path).read().decode("utf-8", "replace")

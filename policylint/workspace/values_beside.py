@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import read
 from policylint.model import Resource, mapping
-from policylint.render.journal import Gap
 from policylint.render.values_files import holds_values
 from policylint.sources import SourceError, SourceFile
+
+if TYPE_CHECKING:
+    from policylint.render.journal import Gap
 
 
 def values_files(files: Iterable[SourceFile]) -> list[SourceFile]:
@@ -28,6 +30,7 @@ def values_beside(objects: Iterable[Resource], files: Iterable[SourceFile]) -> I
         return
     from policylint.render.flux.helm_releases import speaks_of_routes
     from policylint.render.helm import published
+    from policylint.render.journal import Gap
 
     lived_in: dict[str, dict[str, None]] = defaultdict(dict)
     for each in objects:

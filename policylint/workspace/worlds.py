@@ -41,9 +41,7 @@ from policylint.workspace.alternatives import DEFAULT, Alternative, Others, sepa
 from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.charts_beside import deployed, entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
-from policylint.workspace.shared_files import shared_by
 from policylint.workspace.templates import Templates
-from policylint.workspace.together import are_together
 from policylint.workspace.values_beside import values_beside, values_files
 
 if TYPE_CHECKING:
@@ -160,6 +158,7 @@ class ReadTree(NamedTuple):
             return None
         from policylint.render.environments import environments, without_repeats
         from policylint.render.shared import Shared
+        from policylint.workspace.shared_files import shared_by
 
         places = (self.source, self.loaded, self.cluster_scoped, self.groups, stated)
         try:
@@ -280,6 +279,8 @@ class ReadTree(NamedTuple):
             cut: where rendering was cut off, before anything came of it.
             not_seen: sentences for the coverage line.
         """
+        from policylint.workspace.together import are_together
+
         documents, movable = self.loaded.documents, self.loaded.places
         objects = resources(
             documents,

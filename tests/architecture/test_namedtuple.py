@@ -72,3 +72,15 @@ def test_refuses_what_it_has_no_field_for(kind: type[Ours] | type[Theirs]) -> No
         kind(1)._replace(third="3")
     with pytest.raises(AttributeError):
         kind(1).first = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("size", range(20))
+def test_has_as_many_fields_as_it_is_given(size: int) -> None:
+    names = [f"field_{number}" for number in range(size)]
+    body = {"__annotations__": dict.fromkeys(names, "int"), "__module__": __name__, "__qualname__": "Made"}
+    made = type(namedtuple.NamedTuple)("Made", (namedtuple.NamedTuple,), body)
+    theirs = typing.NamedTuple("Made", [(name, int) for name in names])  # type: ignore[misc]
+    values = dict(zip(names, range(size), strict=True))
+    assert made(**values) == made(*range(size)) == theirs(**values)
+    assert str(inspect.signature(made)) == f"({', '.join(names)})"
+    assert repr(made(*range(size))) == repr(theirs(*range(size)))

@@ -76,7 +76,7 @@ def modules_of(*arguments: str) -> set[str]:
     return set(eval(done.stdout.splitlines()[-1]))
 
 
-UNUSED = {"ast", "datetime", "dis", "inspect", "platform", "tokenize", "uuid"}
+UNUSED = {"ast", "datetime", "dis", "gettext", "inspect", "locale", "platform", "tokenize", "uuid"}
 """Modules that click imports, and that policylint.lean keeps out."""
 
 
@@ -113,6 +113,64 @@ def test_lint_of_a_plain_file_imports_nothing_that_only_others_need(world: Path)
         "policylint.sources.listing",
         "policylint.triage",
     }
+
+
+PLAIN = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: shop}
+spec:
+  parentRefs: [{name: edge, namespace: infra}]
+  hostnames: [cart.example.com]
+  rules: [{backendRefs: [{name: cart, port: 8080}]}]
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: cart, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}]
+  jwt: {providers: [{name: id, remoteJWKS: {uri: https://id.example.com/jwks.json}}]}
+"""
+"""A route whose Gateway and backend are elsewhere, and a policy: what most files of an application hold."""
+
+
+def test_lint_of_a_route_with_a_policy_needs_nothing_of_gateways_and_findings(tmp_path: Path) -> None:
+    file = tmp_path / "cart.yaml"
+    file.write_text(PLAIN)
+    modules = modules_of("lint", str(file), "--isolated")
+    assert not modules & {
+        "policylint.catalog.releases",
+        "policylint.checks.target_not_found",
+        "policylint.cli.completing",
+        "policylint.documents.tokens",
+        "policylint.implementations.envoy_gateway.backends",
+        "policylint.implementations.generic.sessions",
+        "policylint.model.definitions",
+        "policylint.model.selectors",
+        "policylint.render.helm.mentions",
+        "policylint.render.journal",
+        "policylint.render.provenance",
+        "policylint.render.tree",
+        "policylint.report.kit.secrets",
+        "policylint.report.kit.snippet",
+        "policylint.topology.listener_conflicts",
+        "policylint.topology.listeners",
+    }
+    assert sum(name.startswith("policylint") for name in modules) < 250  # each takes a thousandth of a lint of one file
+
+
+@pytest.mark.parametrize("what", [PLAIN, "\n---\n".join((PLAIN, GATEWAY, POLICY))], ids=["a route", "with a Gateway"])
+def test_lint_parses_of_the_catalog_what_its_objects_are_of(tmp_path: Path, what: str) -> None:
+    file = tmp_path / "cart.yaml"
+    file.write_text(what)
+    code = (
+        f"import sys\nsys.argv = ['policylint', 'lint', {str(file)!r}, '--isolated']\n"
+        "from policylint.cli import main\ntry:\n main()\nexcept SystemExit:\n pass\n"
+        "from policylint.catalog.kinds import shipped_catalog\n"
+        "print(sorted(each.implementation for each in shipped_catalog() if each._content is not None))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=CHECKOUT, check=True)
+    assert eval(done.stdout.splitlines()[-1]) == ["envoy-gateway", "gateway-api"]
 
 
 def test_every_command_has_help_with_examples() -> None:

@@ -42,6 +42,21 @@ def test_click_has_its_types_and_its_inspect() -> None:
     )
 
 
+def test_click_speaks_as_it_is_told_to(tmp_path: Path) -> None:
+    ask = "print(click.core._('Usage'), click.core.ngettext('{n} thing', '{n} things', 2))\n"
+    domain = tmp_path / "de" / "LC_MESSAGES"
+    domain.mkdir(parents=True)
+    catalog = (
+        "import gettext, os, struct\nids, texts = b'Usage', b'Aufruf'\n"
+        "head = struct.pack('<7I', 0x950412de, 0, 1, 28, 36, 0, 44)\n"
+        "tables = struct.pack('<4I', len(ids), 44, len(texts), 44 + len(ids) + 1)\n"
+        f"open({str(domain / 'messages.mo')!r}, 'wb').write(head + tables + ids + b'\\0' + texts + b'\\0')\n"
+        f"os.environ['LANGUAGE'] = 'de'\ngettext.bindtextdomain('messages', {str(tmp_path)!r})\n"
+    )
+    plain = run(f"import policylint.cli, click.core\nassert 'gettext' not in sys.modules\n{ask}{catalog}{ask}")
+    assert plain.splitlines() == ["Usage {n} things", "Aufruf {n} things"]
+
+
 def test_yaml_reads_and_writes_everything() -> None:
     assert (
         run(

@@ -400,3 +400,11 @@ def test_the_page_in_docs_is_fresh() -> None:
     assert page == CliRunner().invoke(kinds, ["-o", "markdown"]).output, (
         "run `policylint kinds -o markdown > docs/policy-kinds.md`"
     )
+
+
+@pytest.mark.parametrize("file", shipped_catalog(), ids=lambda file: file.implementation)
+def test_what_stands_in_a_field_is_found_without_parsing(file: ShippedFile) -> None:
+    content = file.content()
+    for field in ("classes", "controllers", "enrols", "serves"):
+        alone = yaml.safe_load(file.written(field)) or {}
+        assert alone == ({field: content[field]} if field in content else {})

@@ -6,8 +6,8 @@ from typing import Any
 
 from policylint.load.charts import APPLICATION, RELEASE
 from policylint.model import World
+from policylint.model.kinds import WORKLOADS
 from policylint.network.kinds import EVALUATED, GENERATING, NOT_EVALUATED
-from policylint.topology.workloads import WORKLOADS
 
 _SPEAKING = (
     RELEASE,

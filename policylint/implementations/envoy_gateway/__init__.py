@@ -16,7 +16,6 @@ from policylint.implementations.envoy_gateway import (
     content,
     feature_flags,
     limiting,
-    listeners,
     merging,
     references,
     selectors,
@@ -31,7 +30,6 @@ from policylint.matches import Match
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.policy.declared import Reading, declared
 from policylint.policy.folding import Stack
-from policylint.policy.order import order_stated
 from policylint.policy.own_fields import OwnFields, with_own_fields
 from policylint.policy.results import (
     Ancestor,
@@ -216,6 +214,8 @@ class EnvoyGateway(Implementation):
 
     def claims(self, kind: PolicyKind, attached: Attachments) -> tuple[Attachments, list[Refusal]]:
         """Let the first policy keep each exact scope; nobody gets what another implementation serves (§2, §3)."""
+        from policylint.policy.order import order_stated
+
         if kind.kind == "BackendTLSPolicy":
             from policylint.implementations.envoy_gateway.backend_tls import is_voided
 
@@ -392,6 +392,8 @@ class EnvoyGateway(Implementation):
         return told if overlap is None else (*told, overlap)
 
     def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:
+        from policylint.implementations.envoy_gateway import listeners
+
         refused = refusal(state, topology.world)
         if refused is not None:
             silent = tuple(each._replace(conditions=()) for each in state.listeners)
@@ -405,6 +407,8 @@ class EnvoyGateway(Implementation):
         return state._replace(conditions=listeners.of_gateway(state, topology.world), attached_listener_sets=attached)
 
     def with_conditions_of_set(self, state: ListenerSetState, topology: Topology, catalog: Catalog) -> ListenerSetState:
+        from policylint.implementations.envoy_gateway import listeners
+
         gateway = topology.gateway(state.parent)
         served = gateway is None or refusal(gateway, topology.world) is None
         if state.allowed is False or not served:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.implementations.envoy_gateway.content import CODE, EARLY
-from policylint.implementations.envoy_gateway.deprecated import warning
 from policylint.implementations.envoy_gateway.managed import Fleet, Scope, order
 from policylint.implementations.envoy_gateway.policy_status import PolicyStatus
 from policylint.implementations.envoy_gateway.references import OPEN
@@ -81,6 +80,8 @@ class ClaimLedger:
 
     def accept(self, claim: TargetClaim, ancestors: list[Scope], *, http3: bool = False) -> None:
         """Set Accepted where no verdict is there already, and a Warning where there is one to give."""
+        from policylint.implementations.envoy_gateway.deprecated import warning
+
         for scope in ancestors:
             self.statuses[claim.key].accept(scope.ancestor, self.fleet.controller(scope.key))
         self.say(claim, ancestors, warning(claim.policy, http3=http3))

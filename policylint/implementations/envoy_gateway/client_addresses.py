@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
-from policylint.implementations.generic.detecting import Detection
 from policylint.model import mapping, sequence, text, texts
-from policylint.policy.client_addresses import (
-    EVERYONE,
-    LAST_ADDRESS,
-    LOGIN,
-    PAST_PROXIES,
-    PROXY_HEADER,
-    Trust,
-    is_positive,
-    trusts_everyone,
-)
+
+if TYPE_CHECKING:
+    from policylint.implementations.generic.detecting import Detection
+    from policylint.policy.client_addresses import Trust
 
 
 def forgeable(spec: Mapping[str, Any]) -> Trust | None:
@@ -25,6 +18,17 @@ def forgeable(spec: Mapping[str, Any]) -> Trust | None:
 
     Source: Envoy Gateway api/v1alpha1/clienttrafficpolicy_types.go: ClientIPDetectionSettings, ProxyProtocolSettings.
     """
+    from policylint.policy.client_addresses import (
+        EVERYONE,
+        LAST_ADDRESS,
+        LOGIN,
+        PAST_PROXIES,
+        PROXY_HEADER,
+        Trust,
+        is_positive,
+        trusts_everyone,
+    )
+
     detection = mapping(spec.get("clientIPDetection"))
     forwarded = mapping(detection.get("xForwardedFor"))
     place: Pointer = ("clientIPDetection", "xForwardedFor")
@@ -47,6 +51,8 @@ def forgeable(spec: Mapping[str, Any]) -> Trust | None:
 
 def detection(spec: Mapping[str, Any]) -> Detection | None:
     """Return where a listener looks for clients' addresses (listener.go: originalIPDetectionExtensions)."""
+    from policylint.implementations.generic.detecting import Detection
+
     settings = mapping(spec.get("clientIPDetection"))
     if header := text(mapping(settings.get("customHeader")).get("name")):
         return Detection("clientIPDetection.customHeader", header=header)

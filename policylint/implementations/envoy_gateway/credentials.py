@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from policylint.documents import Pointer
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
-from policylint.topology.secret_data import contents, hidden
 
 
 def shared_keys(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
     """Yield API keys that two clients have; of a client that comes twice the first key counts (buildAPIKeyAuth)."""
+    from policylint.topology.secret_data import contents, hidden
+
     clients: set[str] = set()
     holders: dict[str, str] = {}
     for number, reference in enumerate(sequence(mapping(policy.spec.get("apiKeyAuth")).get("credentialRefs"))):

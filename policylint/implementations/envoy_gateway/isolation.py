@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from functools import cached_property
 
 from policylint.implementations.envoy_gateway.cluster_dump import lacks_namespace
-from policylint.implementations.envoy_gateway.listener_conflicts import outdone
 from policylint.implementations.envoy_gateway.managed import order
 from policylint.model import Node, ResourceKey
 from policylint.topology import Candidate, ListenerState, Topology, whole
@@ -25,6 +24,8 @@ class Isolation:
     """The hostnames that every listener leaves to others, in one topology."""
 
     def __init__(self, topology: Topology) -> None:
+        from policylint.implementations.envoy_gateway.listener_conflicts import outdone
+
         self.world = topology.world
         self._topology = topology
         admitted: dict[ResourceKey, list[ListenerState]] = defaultdict(list)

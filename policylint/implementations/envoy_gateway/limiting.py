@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.load.charts import at, values_of
-from policylint.load.configured import in_config_maps
 from policylint.model import Resource, World, holds_variable, mapping, text
 from policylint.policy.declared import Reading
 
@@ -31,6 +30,8 @@ def uncounted(policy: Resource, world: World, code: str) -> Reading:
 
 def _without(world: World) -> str:
     """Return which configuration has no such service, in words; "" where one has, or where that was not seen."""
+    from policylint.load.configured import in_config_maps
+
     seen = [(f"{holder.key} has", body, True) for holder, body in in_config_maps(world, "EnvoyGateway")]
     for holder, values, is_whole in values_of(world, "gateway-helm"):
         seen.append((f"the values of {holder.key} have", mapping(at(values, "config.envoyGateway")), is_whole))

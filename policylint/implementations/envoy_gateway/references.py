@@ -15,13 +15,10 @@ from typing import Any
 
 from policylint.catalog.content import content_of, places
 from policylint.documents import Pointer
-from policylint.implementations.envoy_gateway.backend_faults import service_fault
 from policylint.implementations.envoy_gateway.content import CODE, refused_settings
 from policylint.implementations.envoy_gateway.content import faults as content_faults
 from policylint.implementations.envoy_gateway.credentials import shared_keys
 from policylint.implementations.envoy_gateway.managed import GROUP
-from policylint.implementations.envoy_gateway.scripts import ENTRY
-from policylint.implementations.generic.htpasswd import read_users
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
@@ -29,7 +26,6 @@ from policylint.topology.backends import ports
 from policylint.topology.certificates import is_pem
 from policylint.topology.grants import Grants
 from policylint.topology.references import target
-from policylint.topology.secret_data import contents, entry_read, hidden
 
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
@@ -39,6 +35,8 @@ _BACKENDS = frozenset(
 )
 _ANY, _ONLY = "any", "only"
 """Which entry is read where the one of that name is not there: whichever there is, or one that is the only one."""
+ENTRY = "lua"
+"""The entry of a ConfigMap that is read first for a script."""
 _USERS = "basicAuth.users"
 _PROXY = "EnvoyProxy"
 _ENTRIES: Mapping[str, tuple[str, str]] = {
@@ -117,6 +115,8 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
                 key = key._replace(kind="Secret")  # which is read all the same (validateSecretRef)
             fault = _fault(policy, key, port, is_backend, topology)
             if not fault and is_backend:
+                from policylint.implementations.envoy_gateway.backend_faults import service_fault
+
                 fault = service_fault(key, port, topology.world)
             if not fault and not is_backend:
                 fault = _entry_fault(field.path, reference, key, topology.world)
@@ -134,6 +134,8 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
 
 def _empty_scripts(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
     """Yield the scripts that define no function which Envoy calls, unless an EnvoyProxy may have turned this off."""
+    from policylint.topology.secret_data import contents, entry_read, hidden
+
     scripts = sequence(policy.spec.get("lua"))
     proxies = world.of_kind(GROUP, "EnvoyProxy") if scripts else ()
     if any("lua" in proxy.spec or "luaValidation" in proxy.spec for proxy in proxies):
@@ -172,6 +174,9 @@ def _entry_fault(path: str, reference: Mapping[str, Any], key: ResourceKey, worl
 
     A Secret without entries is one that is filled elsewhere.
     """
+    from policylint.implementations.generic.htpasswd import read_users
+    from policylint.topology.secret_data import contents, entry_read
+
     held = contents(world.resolve_inner(key).resource, world)
     entry, other = _ENTRIES.get(path, (text(reference.get("key")), ""))
     if held is None or (not held and key.kind == "Secret") or not entry or is_symbolic(entry):

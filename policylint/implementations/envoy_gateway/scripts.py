@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.envoy_gateway.references import ENTRY
 from policylint.model import ResourceKey, World, mapping, sequence, text
 from policylint.policy.results import Effective
 from policylint.topology.secret_data import contents, hidden
 
-SETTING, ENTRY = "lua", "lua"
+SETTING = "lua"
 
 
 def with_scripts(effective: Effective, spec: Mapping[str, Any], world: World) -> Mapping[str, Any]:

@@ -21,7 +21,6 @@ from policylint.model import (
     sequence,
     text,
 )
-from policylint.model.selectors import matches
 from policylint.policy.results import Target
 from policylint.policy.targets import targets as by_name
 from policylint.topology import Topology, whole
@@ -103,6 +102,8 @@ def _select(
 
 def _in_namespaces(policy: Resource, rule: Mapping[str, Any], world: World, namespace: str) -> bool | None:
     """Tell whether `namespaces` (Same by default) covers a namespace; None where its labels are not known."""
+    from policylint.model.selectors import matches
+
     match text(rule.get("from")):
         case "All":
             return True

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from policylint.implementations.generic.stops import Stop
 from policylint.model import Node, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.kinds import ROUTE_KINDS
 from policylint.policy.results import FaultyPart, Group
 from policylint.topology import GatewayState, Topology
+
+if TYPE_CHECKING:
+    from policylint.implementations.generic.stops import Stop
 
 
 def stops(
@@ -35,6 +37,8 @@ def stops(
         owners = (own for at, own in effective.owners.items() if at[: len(part.pointer)] == part.pointer[: len(at)])
         owner, listeners = next(owners, None), tuple(_stopped(group, topology, sharing, of_port=of_port))
         if owner is not None and listeners:
+            from policylint.implementations.generic.stops import Stop
+
             yield Stop(owner, part, listeners)
 
 

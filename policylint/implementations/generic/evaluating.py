@@ -20,11 +20,11 @@ from policylint.topology import Topology, ancestry
 
 if TYPE_CHECKING:
     from policylint.implementations.generic.detecting import Detection
+    from policylint.implementations.generic.stops import Stop
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
 from policylint.implementations.generic.attaching import Attachments
 from policylint.implementations.generic.base import Behaviour
-from policylint.implementations.generic.stops import Stop
 
 
 class Evaluating(Behaviour):

@@ -14,7 +14,7 @@ from typing import Any
 
 from policylint.load.charts import name_of, namespace_of, values_of
 from policylint.model import Resource, World, mapping, sequence, text
-from policylint.topology.workloads import WORKLOADS, pod_labels
+from policylint.model.kinds import WORKLOADS
 
 OWN_GATEWAY = ("networking.istio.io", "Gateway")
 """Istio's own, which is a door like others: it has the name of a kind of Gateway API."""
@@ -29,6 +29,8 @@ _CHART = "gateway"
 @lru_cache(maxsize=64)
 def selected(world: World, gateway: Resource) -> tuple[Resource, ...]:
     """Return the workloads at whose pods the requests of a Gateway of Istio's own come in, in any namespace."""
+    from policylint.topology.workloads import pod_labels
+
     wanted = mapping(gateway.spec.get("selector"))
     if gateway.key[:2] != OWN_GATEWAY or not wanted:
         return ()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.forged import ForgedRule, ProxiedList
     from policylint.implementations.generic.relays import OpenRelay
+    from policylint.implementations.generic.sessions import BackendSession
     from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
 from policylint.implementations.generic.base import Behaviour
-from policylint.implementations.generic.sessions import BackendSession
 from policylint.model.kinds import SERVICE
 
 HostsServed = Callable[[], Mapping[tuple[Node, Node], Sequence[str]]]
@@ -441,6 +441,8 @@ class Traffic(Behaviour):
             caller: the Gateway or the workload that connects.
             stated: what a policy asks for, which holds by default.
         """
+        from policylint.implementations.generic.sessions import BackendSession
+
         return stated or (BackendSession("plain") if self.plain_services and backend[:2] == SERVICE else None)
 
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:  # noqa: ARG002

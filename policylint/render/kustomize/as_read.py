@@ -8,19 +8,20 @@ annotations of every object anew. tests/render/kustomize/test_as_read.py asks ku
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Document, Pointer
 from policylint.documents.scalars import WORDS
-from policylint.documents.tokens import plain_scalars
 from policylint.load.objects import is_kustomization_file, joined
 from policylint.load.reading import Loaded
 from policylint.model import Resource, mapping
 from policylint.model import texts as texts_of
 from policylint.patterns import Pattern
-from policylint.render.provenance import Manifest, manifests_of
-from policylint.render.tree import Tree
 from policylint.sources import SourceError
+
+if TYPE_CHECKING:
+    from policylint.render.provenance import Manifest
+    from policylint.render.tree import Tree
 
 _BOOLEAN = Pattern(r"(?:true|True|TRUE|false|False|FALSE)(?![\w.-])")
 """What every reader takes for a boolean, at its start."""
@@ -30,6 +31,8 @@ _ODD_BREAK = Pattern(r"\r(?!\n)|[\x85\u2028\u2029]")
 
 def as_read(documents: Sequence[Document], path: str, tree: Tree) -> list[Manifest]:
     """Return the objects of a file, in which what kustomize takes for text is text."""
+    from policylint.render.provenance import manifests_of
+
     manifests = manifests_of(documents)
     has_words = any(document.with_words for document in documents)
     words = _Words((tree.read(path) or b"").decode("utf-8", "replace")) if has_words else None
@@ -109,6 +112,8 @@ class _Words:
         if line <= len(self._lines) and _BOOLEAN.match(self._lines[line - 1], column - 1):
             return None
         if self._found is None:
+            from policylint.documents.tokens import plain_scalars
+
             self._found = plain_scalars(self._text, WORDS)
         return self._found.get((line, column))
 

@@ -8,12 +8,14 @@ whoever reads a report.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from policylint.model import Finding
-from policylint.model.finding import Related
-from policylint.model.fix import Fix
 from policylint.model.words import leading
 from policylint.patterns import Pattern
+
+if TYPE_CHECKING:
+    from policylint.model.fix import Fix
 
 FEWEST = 3
 """Findings of one cause from which on they are told once."""
@@ -63,6 +65,8 @@ def _sentence(finding: Finding) -> Hashable:
 
 def _told(group: Sequence[Finding]) -> Finding:
     """Return one finding, at the place of the first, for all of a group."""
+    from policylint.model.finding import Related
+
     first, *others = group
     subjects = list(dict.fromkeys(finding.resources[0] for finding in group if finding.resources))
     affected = [f"note: it concerns {leading(subjects, _MOST_NAMES)}"] if len(subjects) > 1 else []
@@ -85,6 +89,8 @@ def _about(finding: Finding) -> str:
 
 def _fixes(group: Sequence[Finding]) -> tuple[Fix, ...]:
     """Return the first fix of all of them as one, if each has one of the same name."""
+    from policylint.model.fix import Fix
+
     firsts = [finding.fixes[0] for finding in group if finding.fixes]
     if len(firsts) < len(group) or len({fix.title for fix in firsts}) > 1:
         return ()

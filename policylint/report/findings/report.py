@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from policylint.model import SEVERITIES, Finding, Location, Severity
 from policylint.model.words import count, count_with_unseen, series
 from policylint.namedtuple import NamedTuple
-from policylint.report.kit.token import token_end
 
 if TYPE_CHECKING:
     from policylint.edit.text import Edit
@@ -112,6 +111,8 @@ class Report(NamedTuple):
 
     def region(self, location: Location) -> Region:
         """Return the token at a location; it is one character long where its file is not available."""
+        from policylint.report.kit.token import token_end
+
         line, column = location.at()
         lines = self.source_lines(location.file)
         end = token_end(lines[line - 1], column) if 1 <= line <= len(lines) else column + 1

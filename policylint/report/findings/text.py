@@ -10,13 +10,15 @@ error[GWP101]: BackendTrafficPolicy shop/retries points at nothing              
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from policylint.model import SEVERITIES, Finding
 from policylint.model.words import count, listing
 from policylint.report.findings.report import Report
 from policylint.report.kit.display import Paint, hanging, one_line, plain, width, wrapped
-from policylint.report.kit.secrets import without_secrets
-from policylint.report.kit.snippet import Frame, excerpt
+
+if TYPE_CHECKING:
+    from policylint.report.kit.snippet import Frame
 
 MOST_RELATED = 4
 """Related places that are shown; the others are counted."""
@@ -30,7 +32,14 @@ def write(report: Report) -> str:
     """Write the whole report, ending in a newline."""
     paint = Paint(report.options.color)
     read = report.source_lines
-    report = report._replace(source_lines=lru_cache(maxsize=64)(lambda file: without_secrets(read(file))))
+
+    @lru_cache(maxsize=64)
+    def source_lines(file: str) -> list[str]:
+        from policylint.report.kit.secrets import without_secrets
+
+        return without_secrets(read(file))
+
+    report = report._replace(source_lines=source_lines)
     blocks: list[str] = []
     explained: set[str] = set()
     for finding in report.folded("warning"):
@@ -84,6 +93,8 @@ def not_seen(report: Report, paint: Paint) -> list[str]:
 
 
 def _finding(report: Report, paint: Paint, finding: Finding, *, see: bool) -> list[str]:
+    from policylint.report.kit.snippet import Frame, excerpt
+
     line, column = finding.location.at()
     related = [(place, *place.location.at()) for place in finding.related[:MOST_RELATED]]
     digits = max(len(str(number)) for number in (line, *(number for _, number, _ in related)))

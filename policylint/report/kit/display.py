@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from policylint.patterns import Pattern
-from policylint.report.kit.secrets import masked
 
 if TYPE_CHECKING:
     from policylint.model import Location
@@ -41,6 +40,8 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Make a text printable on one line: tabs and line breaks become spaces; credentials do not leave."""
+    from policylint.report.kit.secrets import masked
+
     text = masked(text)
     return printable(" ".join(text.split()) if not text.isprintable() else text)
 

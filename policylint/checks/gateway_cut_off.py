@@ -57,6 +57,10 @@ class _Few:
         self._simulation, self._doors = simulation, doors
         self._own = {state.gateway.key for state in simulation.topology.gateways}
 
+    @cached_property
+    def _among_all(self) -> Hops:
+        return self._simulation.hops.for_denials()
+
     def may_be_cut_off(self) -> bool:
         """Return whether clients or backends may be cut off; of the objects of one cluster that is not asked.
 
@@ -66,7 +70,7 @@ class _Few:
             return True
         places = {(gateway, *_place(self._doors, route, gateway, each)) for route, gateway, each in _sent(self._doors)}
         return any(self._way(*place).verdict == "denied" for place in places) or any(
-            (self._simulation.hops if gateway in self._own else self._around).to_gateway(gateway, port, over).verdict
+            (self._among_all if gateway in self._own else self._around).to_gateway(gateway, port, over).verdict
             == "denied"
             for gateway, port, over in _opened(self._doors)
         )
@@ -74,7 +78,7 @@ class _Few:
     def _way(self, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
         """Return the way to a backend: where its pods are among all ends already, from Gateways and from outside."""
         if gateway in self._own or gateway.kind in PUBLISHED:
-            way = _way(self._simulation.hops, gateway, wanted, port, over)
+            way = _way(self._among_all, gateway, wanted, port, over)
             if way.hops:
                 return way
         return _way(self._around, gateway, wanted, port, over)
@@ -101,7 +105,7 @@ class _Few:
             for end in workloads(world)
             if end.key in wanted or any(each <= end.labels.items() for each in selectors.get(end.namespace, ()))
         ]
-        return self._doors.hops_among(topology.gateways, routes, found)
+        return self._doors.hops_among(topology.gateways, routes, found).for_denials()
 
 
 def _sent(simulation: Simulation) -> Iterator[tuple[RouteState, ResourceKey, BackendState]]:
@@ -142,10 +146,11 @@ def _opened(simulation: Simulation) -> dict[tuple[ResourceKey, int, str], list[R
 def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     by_policy: dict[tuple[ResourceKey, str], list[_Cut]] = {}
     known: dict[tuple[object, ...], Way] = {}
+    hops = simulation.hops.for_denials()
     for route, gateway, backend in _sent(simulation):
         place = (gateway, *_place(simulation, route, gateway, backend))
         if place not in known:
-            known[place] = _way(simulation.hops, *place)
+            known[place] = _way(hops, *place)
         way = known[place]
         if way.verdict == "denied":
             hop = next(hop for hop in way.hops if hop.verdict == "denied")
@@ -155,7 +160,7 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
                 by_policy.setdefault((step.policy.key, side), []).append(_Cut(route, backend, gateway, hop))
     for (key, side), cuts in sorted(by_policy.items()):
         yield _finding(simulation, key, side, cuts)
-    yield from _closed(simulation)
+    yield from _closed(simulation, hops)
 
 
 def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
@@ -165,10 +170,10 @@ def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None
     return hops.from_gateway(gateway, None, wanted, port, over)
 
 
-def _closed(simulation: Simulation) -> Iterator[Finding]:
+def _closed(simulation: Simulation, hops: Hops) -> Iterator[Finding]:
     """Yield what keeps clients from the port of a listener that has routes."""
     for (gateway, port, over), served in sorted(_opened(simulation).items()):
-        way = simulation.hops.to_gateway(gateway, port, over)
+        way = hops.to_gateway(gateway, port, over)
         step = way.hops[0].deciding if way.verdict == "denied" else None
         if step is None or step.policy is None:
             continue

@@ -6,6 +6,7 @@ Policies see the pods' ports, after the Service has translated its own: `targetP
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -143,6 +144,18 @@ class Hops:
         self._behind: dict[ResourceKey, list[int]] = {}
         self._known: dict[tuple[int, ResourceKey, int | None, str], list[Hop]] = {}
         self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
+        self._for_denials = False
+
+    def for_denials(self) -> Hops:
+        """Return what tells of all ways whether they are denied as this does, and otherwise nothing for certain: ends
+        that refuse nothing are not asked what they are open to."""
+        told = copy(self)
+        told._known, told._for_denials = {}, True
+        return told
+
+    def _leaves_open(self, subject: int, direction: Direction) -> bool:
+        """Return whether an end need not be asked, as it refuses nothing for certain and denials alone count."""
+        return self._for_denials and not self.network.may_refuse(subject, direction)
 
     def from_gateway(
         self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None, over: str = TCP
@@ -201,7 +214,11 @@ class Hops:
         """Return the hop from clients outside to pods; they may show the address of a node or a load balancer."""
         end = self.network.universe.endpoints[target]
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
-        if not end.is_pod or protocol not in PROTOCOLS or not self.network.entries(target, "ingress"):
+        if not end.is_pod or protocol not in PROTOCOLS:
+            return Hop(None, end, shown, "allowed")
+        if self._leaves_open(target, "ingress"):
+            return Hop(None, end, shown, "unknown")
+        if not self.network.entries(target, "ingress"):
             return Hop(None, end, shown, "allowed")
         verdict, because, steps = self._entered(target, self._ports(protocol, ports), address, by_others)
         return Hop(None, end, shown, verdict, (), steps, because)
@@ -351,7 +368,7 @@ class Hops:
     def _from_clients(self, plane: DataPlane, listener: int, over: str) -> list[Hop]:
         """Return the hop from clients outside to the proxies; what no policy isolates needs none."""
         number = self._number[id(plane.endpoint)]
-        if not self.network.entries(number, "ingress"):
+        if self._leaves_open(number, "ingress") or not self.network.entries(number, "ingress"):
             return []
         port = plane.container_port(listener)
         verdict, because, steps = self._entered(number, self._ports(over, () if port is None else (port,)))
@@ -365,10 +382,10 @@ class Hops:
         bits = self._ports(protocol, ports)
         shown = f"{protocol} {','.join(map(str, ports))}".strip()
         wrapped = self.network.tunnel(*ends) if protocol == "TCP" else None
-        if wrapped is not None and wrapped.certain:
-            answer = self.network.ask(source, target, universe.ports.at(protocol, wrapped.port))
-        else:
-            answer = self.network.ask(source, target, bits)
+        sent = universe.ports.at(protocol, wrapped.port) if wrapped is not None and wrapped.certain else bits
+        if self._for_denials and not self.network.refuses(source, target, sent):
+            return Hop(*ends, shown, "unknown")
+        answer = self.network.ask(source, target, sent)
         verdict, because = answer.verdict, universe.facts.idle
         is_judged = any(step.policy is not None for step in (*answer.egress, *answer.ingress))
         if verdict == "unknown":

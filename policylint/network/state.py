@@ -130,6 +130,11 @@ class Network:
             ]
         return bearing
 
+    def may_refuse(self, subject: int, direction: Direction) -> bool:
+        """Return whether an end may refuse anything for certain: where no policy bears on it for certain, all is left
+        to the end, and allowed there (`walk.row`)."""
+        return any(bears % 2 for bears in self._bearing_on(subject, direction))
+
     @cached_property
     def statuses(self) -> NetworkStatuses:
         """What becomes of every policy."""
@@ -241,10 +246,17 @@ class Network:
     def ask(self, source: int, target: int, ports: int) -> PacketAnswer:
         """Return whether an end gets to another one on some ports, both by number; an address range is an end, too."""
         verdicts, walks = [], []
-        for subject, peer, direction in ((source, target, DIRECTIONS[1]), (target, source, DIRECTIONS[0])):
+        for subject, peer, direction in _sides(source, target):
             verdicts.append(self.check(subject, direction, 1 << peer, ports))
             walks.append(self.steps(subject, direction, 1 << peer, ports))
         return PacketAnswer(both(*verdicts), *walks)
+
+    def refuses(self, source: int, target: int, ports: int) -> bool:
+        """Return whether `ask` would say that an end certainly does not get to another one."""
+        return any(
+            self.may_refuse(subject, direction) and self.check(subject, direction, 1 << peer, ports) == "denied"
+            for subject, peer, direction in _sides(source, target)
+        )
 
     def steps(
         self, subject: int, direction: Direction, peers: int, ports: int, takes: Takes | None = None, host: str = ""
@@ -263,6 +275,11 @@ class Network:
     def looked_up(self, subject: int, host: str) -> Looked | None:
         """Return what policies make of a connection from an end to a host that it looks up; None without names."""
         return looked_up(self.entries(subject, "egress"), host, self.universe.addresses.all)
+
+
+def _sides(source: int, target: int) -> tuple[tuple[int, int, Direction], ...]:
+    """Return whose policies decide on a connection: each end with the other one, and the direction."""
+    return (source, target, DIRECTIONS[1]), (target, source, DIRECTIONS[0])
 
 
 def verdict(its_row: Row, peers: int, ports: int) -> str:

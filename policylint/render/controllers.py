@@ -115,13 +115,21 @@ def _variables(product: ReleasedProduct, world: World) -> Iterator[tuple[Resourc
     """Yield the variables that the containers of a product's controller are given by their values, and whether there
     are no others but those of the pod itself."""
     images = tuple(texts(product.found.get("images")))
-    for workload in world.of_kind("apps", "Deployment"):
-        for container in map(mapping, sequence(value_at(workload.spec, ("template", "spec", "containers")))):
-            if images and image_of(container)[0].endswith(images):
-                listed = [mapping(each) for each in sequence(container.get("env"))]
-                own = all("value" in each or "fieldRef" in mapping(each.get("valueFrom")) for each in listed)
-                is_whole = own and not container.get("envFrom") and not workload.provisional
-                yield workload, {text(each.get("name")): each["value"] for each in listed if "value" in each}, is_whole
+    for image, container, workload in world.once(_containers) if images else ():
+        if image.endswith(images):
+            listed = [mapping(each) for each in sequence(container.get("env"))]
+            own = all("value" in each or "fieldRef" in mapping(each.get("valueFrom")) for each in listed)
+            is_whole = own and not container.get("envFrom") and not workload.provisional
+            yield workload, {text(each.get("name")): each["value"] for each in listed if "value" in each}, is_whole
+
+
+def _containers(world: World) -> list[tuple[str, Mapping[str, Any], Resource]]:
+    """Return the containers of Deployments with their images; each of several products asks for them."""
+    return [
+        (image_of(container)[0], container, workload)
+        for workload in world.of_kind("apps", "Deployment")
+        for container in map(mapping, sequence(value_at(workload.spec, ("template", "spec", "containers"))))
+    ]
 
 
 def settings(

@@ -118,3 +118,36 @@ def test_network_policies_are_read_once_with_and_without_doors(tmp_path: Path) -
     doors = with_doors(simulation)
     assert doors is not simulation
     assert doors.network_policies is simulation.network_policies
+
+
+@pytest.mark.parametrize(("way_in", "policy"), list(product(WAYS_IN, POLICIES)))
+def test_what_is_denied_is_told_without_asking_who_refuses_nothing(tmp_path: Path, way_in: str, policy: str) -> None:
+    doors = with_doors(environment(tmp_path, way_in, POLICIES[policy]))
+    whole, denials = doors.hops, doors.hops.for_denials()
+    sent = gateway_cut_off._sent(doors)
+    places = {(holder, *gateway_cut_off._place(doors, each, holder, backend)) for each, holder, backend in sent}
+    assert places
+    for place in places:
+        said, told = gateway_cut_off._way(whole, *place), gateway_cut_off._way(denials, *place)
+        assert (said.verdict == "denied") == (told.verdict == "denied")
+        if said.verdict == "denied":
+            assert told == said
+    for opened in gateway_cut_off._opened(doors):
+        said, told = whole.to_gateway(*opened), denials.to_gateway(*opened)
+        assert (said.verdict == "denied") == (told.verdict == "denied")
+
+
+@pytest.mark.parametrize("direction", ["Ingress", "Egress"])
+def test_an_end_on_which_policies_bear_perhaps_is_not_asked_what_it_is_open_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direction: str
+) -> None:
+    """The pods of the backend and of the Gateway are unseen: what selects labels bears on them perhaps."""
+    body = f"spec: {{podSelector: {{matchLabels: {{tier: own}}}}, policyTypes: [{direction}]}}"
+    closing = (manifest("networking.k8s.io/v1", "NetworkPolicy", f"own-{n}", "shop", body) for n in range(3))
+    listed = (service("web", "type: LoadBalancer, "), *closing, *GATEWAYS)
+    (tmp_path / "world.yaml").write_text("---\n".join(listed), encoding="utf-8")
+    simulation = open_workspace([str(tmp_path)]).simulations[0]
+    asked: list[tuple[int, str]] = []
+    monkeypatch.setattr(Network, "row", lambda _, subject, way: asked.append((subject, way)) or ())
+    assert not list(gateway_cut_off.check(simulation))
+    assert asked == []

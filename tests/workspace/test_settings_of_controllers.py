@@ -299,3 +299,21 @@ def test_an_upgrade_knows_the_settings_of_each_environment(configuration: Any, t
     for simulation in workspace.simulations:
         said_of_it = upgrade._settings(simulation, workspace, {"envoy-gateway": (1, 8)})["envoy-gateway"]
         assert said_of_it["enableBackend"] is settled(simulation, "envoy-gateway", "enableBackend")
+
+
+def test_containers_are_looked_at_once_for_all_products(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from policylint.render import controllers
+
+    body = "spec: {template: {spec: {containers: [{name: main, image: registry.example/some/program:1.0.0}]}}}"
+    classes = [
+        gateway_class("one", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway_class("other", "istio.io/gateway-controller"),
+        gateway_class("third", "kgateway.dev/kgateway"),
+    ]
+    programs = [manifest("apps/v1", "Deployment", f"program-{number}", "shop", body) for number in range(5)]
+    (tmp_path / "world.yaml").write_text("---\n".join([*classes, gateway(), *programs]))
+    asked: list[Any] = []
+    image_of = controllers.image_of
+    monkeypatch.setattr(controllers, "image_of", lambda container: asked.append(container) or image_of(container))
+    assert open_workspace([str(tmp_path)]).simulations
+    assert len(asked) == len(programs)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.implementations.envoy_gateway import overlaps
 from policylint.trace import Tracer, request
 from tests.implementations.worlds_envoy_gateway import CLASS, policy, told
-from tests.worlds import conditions, gateway, manifest, route, service, simulated, state
+from tests.worlds import conditions, gateway, gateway_class, manifest, route, service, simulated, state
 
 ACCEPTED = ["Accepted=True/Accepted"]
 ROUTE = policy("BTP", "route", "HTTPRoute/checkout")
@@ -291,7 +292,7 @@ def test_a_policy_may_name_the_ca_that_a_backend_does_not(named: str, served: bo
 
 
 @pytest.mark.parametrize(
-    ("match", "kind", "more", "overlaps"),
+    ("match", "kind", "more", "alike"),
     [
         ("{path: {type: PathPrefix, value: /admin/}}", "HTTPRoute", "", True),
         ("{path: {type: PathPrefix, value: /admin}, method: GET}", "HTTPRoute", "", False),
@@ -300,12 +301,25 @@ def test_a_policy_may_name_the_ca_that_a_backend_does_not(named: str, served: bo
         (f"{{path: {{type: PathPrefix, value: /admin}}}}, {NO_EXPRESSION}", "HTTPRoute", "", False),
     ],
 )
-def test_routes_that_match_the_same_requests_say_so(match: str, kind: str, more: str, overlaps: bool) -> None:
+def test_routes_that_match_the_same_requests_say_so(match: str, kind: str, more: str, alike: bool) -> None:
     """internal/gatewayapi/route.go, checkRouteOverlaps: calls are requests for their paths."""
     other = route("other", kind=kind, more=f"{more and more + ', '}rules: [{{matches: [{match}]}}]")
     one = route(more=f"rules: [{{matches: [{PREFIX}]}}]")
     states = simulated(CLASS, gateway(), one, other).topology.routes
-    expected = ["RouteRulesOverlap=True/RouteRulesOverlap"] if overlaps else []
+    expected = ["RouteRulesOverlap=True/RouteRulesOverlap"] if alike else []
     for each_route in states:
         found = [each for each in each_route.parents[0].conditions if each.type == "RouteRulesOverlap"]
         assert conditions(found) == expected
+
+
+def test_only_routes_at_gateways_of_its_own_are_held_against_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_another = gateway_class("another", "istio.io/gateway-controller")
+    rule = f"rules: [{{matches: [{PREFIX}]}}]"
+    routes = [route(f"own-{number}", more=rule) for number in range(2)]
+    away = "[{name: away, namespace: infra}]"
+    routes += [route(f"other-{number}", parents=away, more=rule) for number in range(4)]
+    read: list[str] = []
+    keys = overlaps._keys
+    monkeypatch.setattr(overlaps, "_keys", lambda each, *more: read.append(each.key.name) or keys(each, *more))
+    assert simulated(CLASS, gateway(), of_another, gateway("away", of_class="another"), *routes)
+    assert sorted(read) == ["own-0", "own-1"]

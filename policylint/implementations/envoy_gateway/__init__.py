@@ -380,14 +380,14 @@ class EnvoyGateway(Implementation):
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
-        from policylint.implementations.envoy_gateway.overlaps import condition, overlaps
+        from policylint.implementations.envoy_gateway.overlaps import Overlaps, condition
         from policylint.implementations.envoy_gateway.routes import conditions
 
         isolation = self._isolation(topology)
         refused = self.backend_faults(route, topology)
         told = conditions(route, parent, isolation, self.settings, topology, refused)
         if self._overlapping is None:
-            self._overlapping = overlaps(topology, isolation)
+            self._overlapping = Overlaps(topology, isolation)
         overlap = condition(route.route, parent, self._overlapping)
         return told if overlap is None else (*told, overlap)
 

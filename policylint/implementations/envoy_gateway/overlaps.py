@@ -15,45 +15,60 @@ from policylint.implementations.envoy_gateway.rule_faults import drops, named_fi
 from policylint.implementations.generic.calls import by_path
 from policylint.matches import Asked, matches
 from policylint.model import Node, Resource, ResourceKey, mapping, sequence
-from policylint.topology import Condition, ListenerState, ParentState, Topology
+from policylint.topology import Candidate, Condition, ListenerState, ParentState, Topology
 from policylint.topology.routes import Rule, rules
 
-Overlaps = Mapping[Node, Mapping[ResourceKey, list[list[str]]]]
-"""By listener and route the names of those that take the same requests there, its own among them: one list for each set
-of routes, which they share."""
 _MOST_NAMED = 100
 """Other routes that a condition names; where all routes of a host overlap, all their names are the square of them."""
 
 
-def overlaps(topology: Topology, isolation: Isolation) -> Overlaps:
-    """Return the routes of each listener that share a match and a hostname."""
-    listeners = chain.from_iterable(each.listeners for each in topology.gateways)
-    of_sets = chain.from_iterable(each.listeners for each in topology.listener_sets)
-    serving = {each.node for each in chain(listeners, of_sets) if _is_programmed(each)}
-    buckets: dict[tuple[Node, str, Asked], set[ResourceKey]] = defaultdict(set)
-    for state in topology.routes:
-        if state.route.key.kind not in ("HTTPRoute", "GRPCRoute"):
-            continue
-        candidates = [each for parent in state.parents if parent.accepted for each in parent.candidates]
-        candidates = [each for each in candidates if not each.failure and each.node in serving]
-        rules_of_it = rules(state.route) if candidates else ()
-        written = {key for rule in rules_of_it for key in _keys(state.route, rule, topology)}
-        for candidate in candidates:
-            for hostname in {*candidate.hostnames} - isolation.left_to_others(candidate):
-                for key in written:
-                    buckets[candidate.node, hostname, key].add(state.route.key)
-    found: dict[Node, dict[ResourceKey, list[list[str]]]] = defaultdict(lambda: defaultdict(list))
-    for node, routes in {(node, frozenset(routes)) for (node, _, _), routes in buckets.items() if len(routes) > 1}:
-        names = sorted(map(str, routes))
-        for route in routes:
-            found[node][route].append(names)
-    return found
+class Overlaps:
+    """The routes of listeners that share a match and a hostname; others stay unread."""
+
+    def __init__(self, topology: Topology, isolation: Isolation) -> None:
+        self._topology, self._isolation = topology, isolation
+        listeners = chain.from_iterable(each.listeners for each in topology.gateways)
+        of_sets = chain.from_iterable(each.listeners for each in topology.listener_sets)
+        serving = {each.node for each in chain(listeners, of_sets) if _is_programmed(each)}
+        self._serving: dict[Node, list[tuple[Resource, Candidate]]] = defaultdict(list)
+        for state in topology.routes:
+            if state.route.key.kind in ("HTTPRoute", "GRPCRoute"):
+                for each in chain.from_iterable(parent.candidates for parent in state.parents if parent.accepted):
+                    if not each.failure and each.node in serving:
+                        self._serving[each.node].append((state.route, each))
+        self._written: dict[ResourceKey, set[Asked]] = {}
+        self._known: dict[Node, Mapping[ResourceKey, list[list[str]]]] = {}
+
+    def at(self, node: Node) -> Mapping[ResourceKey, list[list[str]]]:
+        """Return by route of a listener the names of those that take the same requests there, its own among them: one
+        list for each set of routes, which they share."""
+        if node not in self._known:
+            self._known[node] = self._at(node)
+        return self._known[node]
+
+    def _at(self, node: Node) -> Mapping[ResourceKey, list[list[str]]]:
+        buckets: dict[tuple[str, Asked], set[ResourceKey]] = defaultdict(set)
+        for route, candidate in self._serving.get(node, ()):
+            for hostname in {*candidate.hostnames} - self._isolation.left_to_others(candidate):
+                for asked in self._asked(route):
+                    buckets[hostname, asked].add(route.key)
+        found: dict[ResourceKey, list[list[str]]] = defaultdict(list)
+        for routes in {frozenset(routes) for routes in buckets.values() if len(routes) > 1}:
+            names = sorted(map(str, routes))
+            for key in routes:
+                found[key].append(names)
+        return found
+
+    def _asked(self, route: Resource) -> set[Asked]:
+        if route.key not in self._written:
+            self._written[route.key] = {key for rule in rules(route) for key in _keys(route, rule, self._topology)}
+        return self._written[route.key]
 
 
 def condition(route: Resource, parent: ParentState, found: Overlaps) -> Condition | None:
     """Return what is said of a route at a parent; None where no other route takes its requests there."""
     nodes = (each.node for each in parent.candidates if parent.accepted and not each.failure)
-    alike = [names for node in nodes for names in found.get(node, {}).get(route.key, ())]
+    alike = [names for node in nodes for names in found.at(node).get(route.key, ())]
     own, most = str(route.key), _MOST_NAMED + 1
     others = sorted({name for names in alike for name in islice(names, most + 1)} - {own})
     named = others[:_MOST_NAMED] + (["…"] if len(others) > _MOST_NAMED else [])

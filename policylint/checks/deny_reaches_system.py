@@ -74,7 +74,7 @@ def _closing(simulation: Simulation) -> Iterator[Finding]:
 def _is_everybody(peer: Peer | None) -> bool:
     if isinstance(peer, Block):
         return is_everything(peer.cidr)
-    return isinstance(peer, Pods) and not any(peer.namespaces.values()) and not any(peer.pods.values())
+    return isinstance(peer, Pods) and peer.are_all
 
 
 def _is_wide(rule: RuleSpec) -> bool:

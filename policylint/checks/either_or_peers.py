@@ -22,7 +22,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         listed = list(peer_places(rule))
         if policy.tier != "NetworkPolicy" or len(listed) < 2:
             continue
-        if any(_is_every_pod(peer) for peer, _ in listed):
+        if any(peer.are_all for peer, _ in listed):
             yield from _idle(policy, rule, listed)
             continue
         for left, right in pairwise(listed):
@@ -55,10 +55,6 @@ def _apart(
             ground="" if is_seen else "the pods of the other namespace are not here: they may have these labels",
             field=path(pointer),
         )
-
-
-def _is_every_pod(peer: Pods) -> bool:
-    return peer.home is None and not any(peer.namespaces.values()) and not any(peer.pods.values())
 
 
 def _idle(policy: PolicySpec, rule: RuleSpec, listed: Sequence[tuple[Pods, Pointer]]) -> Iterator[Finding]:

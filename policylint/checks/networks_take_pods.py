@@ -46,9 +46,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 def _spares_pods(rule: RuleSpec) -> bool:
     """Return whether a rule has decided about all pods: those after it are about what is outside."""
     return rule.ports is None and any(
-        isinstance(peer, Pods) and not any(peer.namespaces.values()) and not any(peer.pods.values())
-        for peers, _ in rule.peers
-        for peer in peers
+        isinstance(peer, Pods) and peer.are_all for peers, _ in rule.peers for peer in peers
     )
 
 

@@ -64,6 +64,11 @@ class Pods(NamedTuple):
     family: str = "core"
     beside: str = ""
 
+    @property
+    def are_all(self) -> bool:
+        """Whether every pod of every namespace is meant."""
+        return self.home is None and not any(self.namespaces.values()) and not any(self.pods.values())
+
 
 class Block(NamedTuple):
     """Addresses: pods', too, if of a `cluster` network, perhaps if of `core`, never if of `identities`."""

@@ -80,11 +80,16 @@ class ClusterFleet:
         """Return the clusters whose claims a ClusterClaimSelector selects; without a status they are not known."""
         return self._claims.select(_asking(selector, lambda _: True))
 
+    @property
+    def _are_put_in_sets_elsewhere(self) -> bool:
+        return not any(manifest is not None and SET_LABEL in manifest.labels for manifest in self._manifests)
+
     def members(self, name: str) -> Chosen:
         """Return the clusters of a ManagedClusterSet.
 
         Source: OCM api cluster/v1beta2/types_managedclusterset.go; webhook/v1/managedcluster_mutating.go: a cluster
-        without the label joins `default`.
+        without the label joins `default`. Where no cluster says its set, who puts clusters in sets is not in the input
+        (`clusteradm clusterset set`).
         """
         if name == GLOBAL:
             return Chosen(self.all, self.all)
@@ -93,6 +98,8 @@ class ClusterFleet:
         if chosen.get("selectorType") == "LabelSelector":
             return self.labelled(mapping(chosen.get("labelSelector")))
         members = self._labels.select({"matchLabels": {SET_LABEL: name}})
+        if name != DEFAULT and cluster_set is not None and self._are_put_in_sets_elsewhere:
+            return Chosen(0, self.all)
         if name == DEFAULT:
             members |= self._labels.select({"matchExpressions": [{"key": SET_LABEL, "operator": "DoesNotExist"}]})
         return members if cluster_set is not None or name == DEFAULT else Chosen(0, members.maybe)

@@ -234,3 +234,13 @@ def test_a_set_that_is_bound_and_named_may_be_made_by_hand(name: str, reason: st
     asked = hub(*FLEET, there, set_binding(name), placement(clusterSets=[name]), policy(), binding())
     (place,) = asked.fleet.world.of_kind("cluster.open-cluster-management.io", "Placement")
     assert asked.selection(place.key).reason == reason
+
+
+@pytest.mark.parametrize("spec", [{}, {"clusterSelector": {"selectorType": "ExclusiveClusterSetLabel"}}])
+def test_where_no_cluster_says_its_set_others_put_them_in(spec: dict[str, object]) -> None:
+    own = manifest(f"{CLUSTERS}/v1beta2", "ManagedClusterSet", "prod", spec=spec)
+    there = [own, set_binding("prod")]
+    assert selected(*there, clusterSets=["prod"])[0] == (None, ["dev", "eu", "us"], "inform", "labels-unknown")
+    asked = {"clusterSets": ["prod"], "predicates": labelled(env="dev")}
+    assert selected(*there, **asked)[0][:2] == (None, ["dev"]), "its labels are seen"
+    assert selected(*there, cluster("berlin", **{f"{CLUSTERS}/clusterset": "prod"}), **asked)[0][:2] == ([], [])

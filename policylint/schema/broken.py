@@ -211,7 +211,7 @@ def _is_refused(schema: Known, violation: Violation, version: str) -> bool:
     if violation.code == "rule" and not _AIMING.isdisjoint(violation.reads):
         return True
     stays = violation.code in _LASTING or (violation.code == "rule" and _AIMING.isdisjoint(violation.pointer))
-    others = "alpha" not in version and (violation.code == "type" or _is_no_word(violation))
+    others = "alpha" not in version and (violation.code == "type" or (not schema.elsewhere and _is_no_word(violation)))
     return (stays if schema.lasting else others) and not is_passing(schema, violation.pointer)
 
 
@@ -262,9 +262,11 @@ def is_open(broken: BrokenObject, violation: Violation) -> bool:
 def _is_open(schema: Known, violation: Violation, version: str) -> bool:
     if schema.binds or schema.exact or schema.told:
         return False
-    may_change = "alpha" in version or "beta" in version
+    may_change = schema.elsewhere or "alpha" in version or "beta" in version  # a later release has more fields
     if violation.code == "unknown-field" and may_change and not _is_mistaken(schema, violation):
         return True
+    if violation.code == "enum" and schema.elsewhere and (_is_no_word(violation) or not _is_alike(violation)):
+        return True  # and more words, also a word in two cases
     return is_passing(schema, violation.pointer)
 
 
@@ -280,10 +282,14 @@ def _is_mistaken(schema: Known, violation: Violation) -> bool:
 
 
 def _has_other_words(violation: Violation) -> bool:
-    """Tell whether an unknown field is called as one that the schema has, with words more or less at its end."""
+    """Tell whether an unknown field is called as one that the schema has, with words more or less at either end."""
     written = str(violation.pointer[-1])
     pairs = (sorted((written, name), key=len) for name in violation.wanted)
-    return any(longer.startswith(shorter) and longer[len(shorter) :][:1].isupper() for shorter, longer in pairs)
+    return any(
+        (longer.startswith(shorter) and longer[len(shorter) :][:1].isupper())
+        or longer.endswith(shorter[:1].upper() + shorter[1:])
+        for shorter, longer in pairs
+    )
 
 
 def _is_alike(violation: Violation) -> bool:

@@ -26,7 +26,10 @@ spec:
           properties:
             spec:
               type: object
-              properties: {rate: {type: integer}, targetRef: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+              properties:
+                rate: {type: integer}
+                mode: {type: string, enum: [audit, enforce]}
+                targetRef: {type: object, x-kubernetes-preserve-unknown-fields: true}
 """
 SHAPING = """
 apiVersion: acme.example/v1alpha1
@@ -35,6 +38,7 @@ metadata: {name: slow, namespace: shop}
 spec: {FIELD, targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}}
 """
 MISSPELT, UNKNOWN, LONGER, WRONG = "rates: 5", "burstiness: 5", "rateUp: 5", "rate: high"
+BEFORE, WORD, CASE, SLIP = "celRate: 5", "mode: warn", "mode: Audit", "mode: enfroce"
 CERTAIN, ASSUMED, NOTE = ("error", "certain"), ("warning", "assumed"), ("note", "assumed")
 
 
@@ -56,7 +60,7 @@ def said(folder: Path, files: dict[str, str]) -> list[tuple[str, str]]:
         ("apps/crd.yaml", "apps/slow.yaml"),
     ],
 )
-@pytest.mark.parametrize("field", [MISSPELT, UNKNOWN, LONGER, WRONG])
+@pytest.mark.parametrize("field", [MISSPELT, UNKNOWN, LONGER, WRONG, BEFORE, WORD, CASE, SLIP])
 def test_one_beside_them_is_theirs(tmp_path: Path, crd: str, policy: str, field: str) -> None:
     assert said(tmp_path, {crd: CRD, policy: SHAPING.replace("FIELD", field)}) == [CERTAIN]
 
@@ -66,12 +70,22 @@ def test_one_beside_them_is_theirs(tmp_path: Path, crd: str, policy: str, field:
     [("terraform/cluster/manifests/crd.yaml", "apps/slow.yaml"), ("a/b/crd.yaml", "slow.yaml")],
 )
 @pytest.mark.parametrize(
-    ("field", "expected"), [(MISSPELT, ASSUMED), (UNKNOWN, NOTE), (LONGER, NOTE), (WRONG, ASSUMED)]
+    ("field", "expected"),
+    [
+        *((MISSPELT, ASSUMED), (UNKNOWN, NOTE), (LONGER, NOTE), (BEFORE, NOTE), (WRONG, ASSUMED)),
+        *((WORD, NOTE), (CASE, NOTE), (SLIP, ASSUMED)),
+    ],
 )
+@pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1"])
 def test_one_in_another_part_of_the_tree_may_not_be(
-    tmp_path: Path, crd: str, policy: str, field: str, expected: tuple[str, str]
+    tmp_path: Path, crd: str, policy: str, field: str, expected: tuple[str, str], version: str
 ) -> None:
-    assert said(tmp_path, {crd: CRD, policy: SHAPING.replace("FIELD", field)}) == [expected]
+    """A later release has more fields, and more words, of a stable version as well."""
+    texts = (CRD, SHAPING.replace("FIELD", field))
+    there, written = (each.replace("v1alpha1", version) for each in texts)
+    if field == WRONG and "alpha" not in version:  # of these the types stay
+        expected = CERTAIN
+    assert said(tmp_path, {crd: there, policy: written}) == [expected]
 
 
 def test_the_one_beside_counts_alone(tmp_path: Path) -> None:

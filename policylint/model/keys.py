@@ -15,9 +15,13 @@ _PLACEHOLDER: Final = (
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
     r"|(?i:\b(?:[a-z0-9]{1,40}_){1,6}(?:placeholder|domain|host|hostname|namespace|name|address|port)\b)"
     r"|(?i:(?:\b|_)placeholder_[a-z0-9_]{1,80})"
+    r"|\b(?i:(?:change|replace|fix)-?me)\b|(?<![\w.-])(?:TODO|TBD)(?![\w-])"
+    r"|\.[A-Z]{4,63}(?=\.[a-z])|(?:^|\.)(?:SUB)?DOMAIN(?:\.|$)|\.(?:HOST|HOSTNAME|NAMESPACE|TLD)$"
 )
-"""What scripts replace in a file before they apply it (envsubst, sed). No name, host or label has such a part."""
+"""What scripts and people replace in a file before they apply it (envsubst). No name, host or label has such a part."""
 _FILLED_IN_LATER: Final = Pattern(_PLACEHOLDER)
+_SENTENCE: Final = Pattern(r"(?:^|[^\w-])[^\W\d_]{2,} +[^\W\d_]{2,}(?:[^\w-]|$)")
+"""Two words of letters alone, in whatever language; names of hosts in a row have dots."""
 VARIABLES: Final = Pattern(r"\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{.*?\}\}|<[^>]*>|" + _PLACEHOLDER)
 """The variables and placeholders in a text that `is_symbolic`."""
 UNKNOWN_NAMESPACE = "?"
@@ -88,6 +92,11 @@ def holds_variable(text: object) -> bool:
     return "${" in text or "{{" in text or ("<" in text and ">" in text) or ENCRYPTED_VALUE in text
 
 
+def is_no_host_yet(text: str) -> bool:
+    """Return whether a hostname `is_symbolic`, or tells people what to write: two words side by side are no name."""
+    return is_symbolic(text) or (" " in text and _SENTENCE.search(text) is not None)
+
+
 def filled_in(written: str, name: str) -> list[str] | None:
     """Return what the variables in a text would stand for if it became a name, in their order; None if it can't.
 
@@ -120,11 +129,13 @@ def is_symbolic(text: object) -> bool:
 
     Such a text can never be missing, mismatched or duplicate (docs/design/field-notes.md §1, need 8): `${DOMAIN}`,
     `{{ .Release.Name }}`, `<placeholder>`, and what scripts replace before they apply a file: `$DOMAIN`, `@DOMAIN@`,
-    `{DOMAIN}`, `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`, `ROOT_DOMAIN`.
+    `{DOMAIN}`, `__DOMAIN__`, `%DOMAIN%`, `[[ .Domain ]]`, `REPLACE_ME`, `ROOT_DOMAIN`, `CHANGEME`, `web.DOMAIN.com`.
     """
     if holds_variable(text):
         return True
     if not isinstance(text, str):
         return False
     may_be = "$" in text or "{" in text or "_" in text or "@" in text or "%" in text or "[[" in text
+    may_be = may_be or "eme" in text or "-me" in text or "EME" in text or text.isupper()
+    may_be = may_be or ("." in text and not text.islower())
     return may_be and _FILLED_IN_LATER.search(text) is not None

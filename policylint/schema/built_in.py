@@ -18,6 +18,7 @@ from policylint.catalog.content import places
 from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, value_at
+from policylint.model.keys import is_no_host_yet
 from policylint.model.kinds import INGRESS
 from policylint.schema.known import ManifestChecker
 from policylint.schema.names import fits, is_word_to_replace, stands_for_another
@@ -202,11 +203,15 @@ def _is_port_name(name: str) -> bool:
     return is_formed and len(name) <= _LONGEST_PORT_NAME
 
 
+def _stands_for_host(value: str) -> bool:
+    return is_no_host_yet(value) or "{{" in value or stands_for_another(value)
+
+
 def _of_hosts(spec: Mapping[str, Any]) -> Iterator[_Fault]:
     """Yield the hosts of an Ingress that are none: with a port, an address, capitals."""
     for path in ("rules.*.host", "tls.*.hosts.*"):
         for pointer, value in places(spec, path, ("spec",)):
-            if isinstance(value, str) and value and not _is_open(value) and not stands_for_another(value):
+            if isinstance(value, str) and value and not _stands_for_host(value):
                 if path.startswith("rules") and _ADDRESS.fullmatch(value):
                     yield pointer, "must be a DNS name, not an IP address", f"has the host {value!r}", "a name of DNS"
                 elif not fits(value.removeprefix("*."), is_label=False):

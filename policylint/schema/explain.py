@@ -10,6 +10,7 @@ from typing import Any
 from policylint.cel.nodes import Fuel
 from policylint.documents import Pointer
 from policylint.model import is_symbolic
+from policylint.model.keys import is_no_host_yet
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import KEYS, has_form, is_of_format, second_of, without_nulls
@@ -174,6 +175,8 @@ def _violations(error: Any) -> Iterator[Violation]:
         yield Violation("enum", pointer, names, f"has {_quoted(value)} in {path}, which takes other values", "", value)
     elif keyword == "pattern":
         if stands_for_another(value) and has_form(filled_in(value), wanted):
+            return
+        if "host" in str(pointer[-2:]) and is_no_host_yet(value):
             return
         label = f"does not match {wanted}" if len(wanted) <= 80 else "does not have the form that is wanted"
         yield Violation("pattern", pointer, (), f"has {_quoted(value)} in {path}, which has another form", label, value)

@@ -27,8 +27,8 @@ TEXTS = {
     "data": '", "version": "x", "results": [{}], {"a": 1} ]]> -->  <!DOCTYPE x [<!ENTITY y "z">]> &y; &#x1b; \x00\ufffe\uffff '
     "[x](1) \\](javascript:1) {0} {{x}} =cmd|' /C calc'!A0 --- ... - & * ! % @ ` : # '",
 }  # fmt: skip
-HARMLESS = {False: "a Harmless, Text", True: "a <Harmless> Text"}
-"""By whether the text looks like a placeholder, which is never missing or malformed."""
+HARMLESS = {(False, False): "a Harmless, Text", (False, True): "a Harmless Text", (True, True): "a <Harmless> Text"}
+"""By whether the text looks like a placeholder, which is never missing or malformed, and like one for a host."""
 ENVOY = "gateway.envoyproxy.io"
 
 

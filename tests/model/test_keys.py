@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 
 from policylint.model import is_symbolic
-from policylint.model.keys import filled_in
+from policylint.model.keys import filled_in, is_no_host_yet
 from policylint.trace.hosts import may_be
 
 
@@ -20,6 +20,8 @@ from policylint.trace.hosts import may_be
         *("{GATEWAY}", "web-{THREAD_ID}"),
         "service_name",
         "httproute_address",
+        *("CHANGEME", "web.CHANGEME.example", "changeme.example.com", "replace-me", "portal-REPLACEME", "TODO"),
+        *("web.DOMAIN.com", "web.DOMAIN", "DOMAIN.com", "DOMAIN", "web.SUBDOMAIN.example.com", "web.YOURDOMAIN.com"),
     ],
 )
 def test_symbolic(text: str) -> None:
@@ -41,11 +43,25 @@ def test_symbolic(text: str) -> None:
         "50%",
         "a@b",
         "HTTPRoute",
+        *("todo.example.com", "X-REAL-IP", "README.md", "/a/README.md", "fix-menu", "time.example.com", "OPTIONS"),
+        *("a.example.com b.example.com", "web 8080", "Host(`a.example.com`) && Path(`/b`)", "10.0.0.1", "Hello world"),
         None,
     ],
 )
 def test_certain(text: str | None) -> None:
     assert not is_symbolic(text)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_none_yet"),
+    [
+        *((each, True) for each in ("your host here", "web.your domain", "web.도메인을 입력하세요", "web.${DOMAIN}")),
+        ("web.domain eingeben, etwa example.com", True),
+        *((each, False) for each in ("web.example.com", "a.example.com b.example.com", "web 8080", "a, b", "*")),
+    ],
+)
+def test_who_tells_people_what_to_write_is_no_host(host: str, is_none_yet: bool) -> None:
+    assert is_no_host_yet(host) is is_none_yet
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.implementations.envoy_gateway.managed import GROUP, order
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model.keys import is_no_host_yet
 from policylint.topology.backends import ports_by_number
 from policylint.topology.secret_data import contents, entry_read
 
@@ -93,7 +94,7 @@ def invalid(backend: Resource, world: World) -> Fault | None:
 def _bad_address(endpoint: Mapping[str, Any]) -> str:
     """Return why the address of an endpoint is none; "" for one that may be called (validateHostname, validateIP)."""
     for host in (text(endpoint.get("hostname")), text(mapping(endpoint.get("fqdn")).get("hostname"))):
-        if host and "." not in host and not is_symbolic(host):
+        if host and "." not in host and not is_no_host_yet(host):
             return f"has the host {host}, which is no domain with a dot"
     address = text(mapping(endpoint.get("ip")).get("address"))
     if "fqdn" not in endpoint and (address.startswith("127.") or address == "::1"):

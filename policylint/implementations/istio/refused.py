@@ -13,6 +13,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.istio.refused_routing import Fault, of_destination_rule, of_gateway, of_virtual_service
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model.keys import is_no_host_yet
 from policylint.model.kinds import SIDECAR, VIRTUAL_SERVICE
 
 _DESTINATION_RULE = ("networking.istio.io", "DestinationRule")
@@ -104,7 +105,7 @@ def _of_sidecar(sidecar: Resource) -> Iterator[Fault]:
             does = f"has listeners after egress[{number}], which has no port and takes what no other listener takes"
             yield ("egress", number), does, "move it to the end"
         for index, host in enumerate(texts(listener.get("hosts"))):
-            if "/" not in host and not is_symbolic(host):
+            if "/" not in host and not is_no_host_yet(host):
                 does = f"lists {host}, and hosts are written as NAMESPACE/HOST"
                 yield ("egress", number, "hosts", index), does, f"`*/{host}`, or `./{host}` for this namespace alone"
     seen: set[object] = set()

@@ -12,6 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio.refused_actions import of_actions
 from policylint.model import Resource, is_symbolic, mapping, sequence, text, texts
+from policylint.model.keys import is_no_host_yet
 
 Fault = tuple[Pointer, str, str]
 """Where it stands, what is wrong, and what to write."""
@@ -93,7 +94,7 @@ def _of_hosts(hosts: list[str], place: Pointer) -> Iterator[Fault]:
     for number, host in enumerate(hosts):
         bare, port, _ = host.rpartition("://")[2].partition("/")[0].partition(":")
         is_name = "://" not in host and not port
-        if not is_name and host.count(":") < 3 and not is_symbolic(host):  # more of them make an address of IPv6
+        if not is_name and host.count(":") < 3 and not is_no_host_yet(host):  # more of them make an address of IPv6
             yield (*place, number), f"has host {host}, and hosts have neither scheme nor port", f"write `{bare}`"
 
 

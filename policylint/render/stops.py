@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from posixpath import join, normpath, relpath
 
 from policylint.load.facts import is_kustomization_path
 from policylint.model import GATEWAY_GROUP
@@ -23,6 +24,8 @@ from policylint.render.tree import Tree
 STOPPED = "GWP914"
 REFUSED = "source-refused"
 """The code of what keeps Argo CD from reading a source: whatever else is in the tree, it would not be of that one."""
+_MANY, _PLACES = 3, 2
+"""Builds, and places, of which it is no slip that all lack the same."""
 _MOST = 3
 """Directories and objects that a sentence names; the others are counted."""
 _MADE_LATER = Pattern(
@@ -47,15 +50,31 @@ class Stops(NamedTuple):
 
 
 def lacking(tree: Tree, clusters: Iterable[Deployed]) -> frozenset[str]:
-    """Return the paths that builds need and that git certainly does not have; what a script makes before somebody
-    builds by hand is left out."""
+    """Return the paths that builds need and that git certainly does not have; what a script makes, or another tree has,
+    before somebody builds by hand is left out."""
+    builds = [build for deployed in clusters for build in deployed.builds]
+    by_hand = [build for build in builds if build.by == BY_HAND]
     wanted: dict[bool, set[str]] = {True: set(), False: set()}
-    for deployed in clusters:
-        for build in deployed.builds:
-            wanted[build.by == BY_HAND].update(failure.lacking for failure in build.failures)
+    for build in builds:
+        wanted[build.by == BY_HAND].update(failure.lacking for failure in build.failures)
+    wanted[True] -= _of_another_tree(by_hand, wanted[True])
     plain = {path for paths in wanted.values() for path in paths if path and not _MADE_LATER.search(path)}
     absent = tree.lacking(plain)
     return absent - made(tree.scripts, absent - wanted[False])
+
+
+def _of_another_tree(builds: Sequence[Build], wanted: Collection[str]) -> set[str]:
+    """Return what is not beside builds by hand all of which lack the same directory, each from where it is (`../base`):
+    such a tree is put into another one before anything of it is built. One place that all lack is no sign of that."""
+    lacks = [
+        {relpath(failure.lacking, build.directory or ".") for failure in build.failures if failure.lacking[-1:] == "/"}
+        for build in builds
+    ]
+    common = set[str]().union(*lacks[:1]).intersection(*lacks)
+    homes = {normpath(join(build.directory, path, "..")) for build in builds for path in common}
+    if len(builds) < _MANY or len(homes) < _PLACES:
+        return set()
+    return {path for path in wanted if any(home == "." or path.startswith(f"{home}/") for home in homes)}
 
 
 def stops(

@@ -208,6 +208,32 @@ def test_a_name_may_explain_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert stopped(tmp_path, monkeypatch) == []
 
 
+def sites(*names: str, entry: str = "../base", parts: tuple[str, ...] = ("edge", "shop")) -> dict[str, str]:
+    """Kustomizations by site and part, each of which takes a directory that is beside it in another tree."""
+    kustomization = f"resources: [{entry}]\nnamePrefix: a-\n"
+    return {f"{name}/{part}/kustomization.yaml": kustomization for name in names for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (sites("prod", "test"), 0),
+        (sites("prod", "test") | {"prod/lb/kustomization.yaml": "resources: [../base, ../infra/aws]\n"}, 0),
+        (sites("a", "b", "c", entry="../../base/x", parts=("edge",)), 3),  # one place, which all lack
+        (sites("prod", "test") | {"live/kustomization.yaml": TAKEN, "live/route.yaml": ROUTE}, 4),  # one can be built
+        (sites("prod", "test") | {"test/lb/kustomization.yaml": "resources: [../other]\n"}, 5),
+        (sites("prod", "test", parts=("edge",)), 2),  # too few
+        (sites("prod", "test", entry="base.yaml"), 4),  # what is in them is theirs
+    ],
+)
+def test_a_tree_that_is_put_into_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], expected: int
+) -> None:
+    """Its parts take a directory of that one, each from where it is; nothing of it can be built as it is."""
+    commit(tmp_path, files)
+    assert len(stopped(tmp_path, monkeypatch)) == expected
+
+
 def test_outside_of_git_nobody_knows_what_git_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kustomization.yaml").write_text("resources: [absent.yaml]\n")
     assert stopped(tmp_path, monkeypatch) == []

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from policylint.workspace import Workspace
+from tests.diff.history import commit
 from tests.render.test_argo import application
+from tests.render.test_stops import stopped
 from tests.render.trees import deployed, workspace
 from tests.worlds import route
 
@@ -93,3 +95,44 @@ def test_anything_else_is_as_it_is_written(tmp_path: Path, files: dict[str, str]
     assert list(deployed(found)) == ["default"] or set(deployed(found)) == {""}
     assert "HTTPRoute shop/shop" in made(found)
     assert assumed(found) == 0
+
+
+STAGED = """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+spec:
+  project: platform
+  destination: {server: https://kubernetes.default.svc, namespace: SPACE}
+  source: {repoURL: GIT, targetRevision: HEAD, path: PATH, helm: {valueFiles: [FILE]}}
+"""
+PROJECT = """
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: platform, namespace: argocd}
+spec: {sourceRepos: ['*'], destinations: [{server: '*', namespace: shop-live}, {server: '*', namespace: shop}]}
+"""
+SETTLED = {"SPACE": "shop-live", "GIT": GIT, "PATH": "charts/web", "FILE": "values.yaml"}
+OF_STAGE = [{"FILE": "values-STAGE.yaml"}, {"SPACE": "shop-STAGE"}]
+
+
+@pytest.mark.parametrize("changed", OF_STAGE, ids=["a file of values", "a destination"])
+@pytest.mark.parametrize(("values", "expected"), [("stage: test\n", 1), ("stage:\n", 0), ("stage: null\n", 0), ("", 0)])
+def test_what_hangs_on_a_value_that_is_to_be_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], values: str, expected: int
+) -> None:
+    """Who installs the chart says which stage it is; a default is one that counts."""
+    written = STAGED
+    for word, text in {**SETTLED, **changed}.items():
+        written = written.replace(word, text)
+    top = {
+        "top/Chart.yaml": "apiVersion: v2\nname: top\nversion: 1.0.0\n",
+        "top/values.yaml": f"size: 1\n{values}",
+        "top/templates/shop.yaml": written.replace("STAGE", "{{ .Values.stage }}"),
+        "argocd/project.yaml": PROJECT,
+        "Makefile": "install:\n\tkubectl apply -f argocd/project.yaml\n",
+    }
+    web = {"charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "charts/web/values.yaml": "a: 1\n"}
+    more = {"charts/web/templates/route.yaml": route("web"), **SHOP}
+    commit(tmp_path, {**top, **web, **more})
+    assert len(stopped(tmp_path, monkeypatch)) == expected

@@ -538,7 +538,7 @@ class Argo:
         helm = mapping(source.get("helm"))
         journal = Journal()
         refs = {text(mapping(each).get("ref")): each for each in sequence(owner.spec.get("sources"))}
-        optional = helm.get("ignoreMissingValueFiles") is True
+        optional = helm.get("ignoreMissingValueFiles") is True or bool(owner.provisional)
         files = [] if optional else [("valueFiles", each) for each in map(text, sequence(helm.get("valueFiles")))]
         parameters = map(mapping, sequence(helm.get("fileParameters")))
         files += [("fileParameters", text(each.get("path"))) for each in parameters if text(each.get("path"))]

@@ -57,7 +57,9 @@ def _made(tree: Tree, charts: Charts, directory: str) -> Bootstrap | None:
     about = tree.values(inside(directory, "Chart.yaml"))
     journal = Journal()
     release = directory.rpartition("/")[2] or "bootstrap"
-    made = charts.objects(Installation(directory, release, _HOME, (), about[0][1]), journal) if about else None
+    made = (
+        charts.objects(Installation(directory, release, _HOME, (), about[0][1], open=True), journal) if about else None
+    )
     if not made:
         return None
     fill_in_namespace(made, _HOME, tree.cluster_scoped, about[0][1])

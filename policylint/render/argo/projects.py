@@ -119,7 +119,7 @@ class Projects:
         """
         name = text(application.spec.get("project"))
         spec = self._specs.get(name)
-        if spec is None:
+        if spec is None or application.provisional:
             return None
         found = self._outside(application, name, spec, sources) or self._object(application, name, spec, manifests)
         return None if found is None or self._has_global else found

@@ -52,7 +52,9 @@ _PASSING_ON: Final = frozenset(
 there is in them. Most calls of charts are such ones, with all values of the chart."""
 _MIND_ABSENCE: Final = LAZY | {"coalesce", "default", "dig", "empty", "include", "required", "ternary", "tpl"}
 """Functions that something is made with of values that are not there, or that print what stands elsewhere."""
-_PRINTS_NOTHING: Final = frozenset({"", "null", '""', "''", NO_VALUE})
+_PRINTS_BLANK: Final = frozenset({"", '""', "''", NO_VALUE})
+_PRINTS_NOTHING: Final = _PRINTS_BLANK | {"null"}
+"""A null that is stated may be meant, as one: no text is."""
 
 
 def filled_in(
@@ -107,8 +109,8 @@ class Engine:
 
     Attributes:
         defined: the named templates.
-        lacking: the paths of values that are not there, in whose place nothing was printed, or null, since this was
-            emptied last; values are what stands below `Values`.
+        lacking: the paths of values that are not there or null, in whose place nothing was printed, or null, since this
+            was emptied last; values are what stands below `Values`.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class Engine:
         self._depth = 0
         self.defined: dict[str, list[Any]] = {}
         self.lacking: dict[str, None] = {}
-        self._absent = ""
+        self._absent, self._is_stated = "", False
 
     def parsed(self, text: str) -> list[Any]:
         """Return the nodes of a template, and know what it defines.
@@ -188,7 +190,7 @@ class Engine:
         printed.append(text)
 
     def _action(self, node: Action, dot: Any, scope: _Scope, printed: list[str]) -> None:
-        self._absent = ""
+        self._absent, self._is_stated = "", False
         try:
             value = self._value(node.pipeline, dot, scope)
             if isinstance(value, (list, dict)) and not node.pipeline.variables:
@@ -198,7 +200,8 @@ class Engine:
             if node.pipeline.variables or not self._symbolic:
                 raise
             made = node.written
-        if self._absent and made.strip() in _PRINTS_NOTHING and not _minds_absence(node.pipeline):
+        prints_nothing = made.strip() in (_PRINTS_BLANK if self._is_stated else _PRINTS_NOTHING)
+        if self._absent and prints_nothing and not _minds_absence(node.pipeline):
             self.lacking[self._absent] = None
         self._print(made, printed)
 
@@ -309,8 +312,8 @@ class Engine:
             return self._command((operand,), dot, scope, [])
         value = dot if operand.of is None else self._operand(operand.of, dot, scope)
         for step in operand.steps:
-            if isinstance(value, dict) and step not in value and operand.steps[0] == "Values":
-                self._absent = ".".join(operand.steps[1:])
+            if isinstance(value, dict) and value.get(step) is None and operand.steps[0] == "Values":
+                self._absent, self._is_stated = ".".join(operand.steps[1:]), step in value
             value = self._field(value, step)
         return value
 

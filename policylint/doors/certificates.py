@@ -90,7 +90,17 @@ def _at_servers(world: World, gateway: Resource) -> Iterator[End]:
             place: Pointer = ("spec", "servers", number, "tls", "credentialName")
             secrets = [ResourceKey("", "Secret", home, name) for home in homes] if len(homes) == 1 else []
             hosts = written([host.rpartition("/")[2] for host in hosts])
-            yield End(str(gateway.key), gateway, place, hosts, secrets)
+            if secrets and _has_one_of_its_own(world, gateway, name, *homes):
+                yield End(str(gateway.key), gateway, place, hosts, [], certain=False)
+            else:
+                yield End(str(gateway.key), gateway, place, hosts, secrets)
+
+
+def _has_one_of_its_own(world: World, gateway: Resource, name: str, home: str) -> bool:
+    """Return whether a credential is beside the proxies that were seen, and beside the Gateway as well: then it has
+    proxies of its own there, which were not, as who installs them does so for each namespace."""
+    known, own = world.once(_certificates), gateway.key.namespace
+    return own != home and all(_is_in(each, name, gateway, known) for each in (own, home))
 
 
 def _end(holder: Resource, place: Pointer, hosts: Sequence[str], *names: str) -> End:
@@ -162,7 +172,7 @@ def tls_ends(world: World) -> Iterator[TlsEnd]:
             port = mapping(server.get("port"))
             hosts = frozenset(host.rpartition("/")[2] for host in texts(server.get("hosts")))
             is_https = text(port.get("protocol")).upper() == "HTTPS"
-            if is_https and selector and hosts and not is_symbolic(str([name, *hosts])):
+            if is_https and selector and hosts and end.certain and not is_symbolic(str([name, *hosts])):
                 by = (*selector, port.get("number"))
                 yield TlsEnd(end.holder, end.pointer, by, f"credential {name}", hosts, 404)
         elif end.holder.key[:2] == _VIRTUAL_HOST and end.hosts and not is_symbolic(f"{name}{end.hosts[0]}"):

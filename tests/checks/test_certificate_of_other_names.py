@@ -246,3 +246,11 @@ def test_who_shows_the_certificates_of_an_ingress(of_class: str, is_told: bool) 
 def test_objects_beside_gateway_api(manifests: tuple[str, ...], home: str, is_told: bool) -> None:
     assert bool(told(*manifests, certificate("www.example.com", namespace=home))) is is_told
     assert not told(*manifests, certificate("shop.example.com", namespace=home))
+
+
+def test_a_gateway_with_a_credential_beside_it_has_proxies_there() -> None:
+    """Nothing here deploys them; of those that are seen, one is another Gateway's."""
+    beside, far = (certificate("www.example.com", namespace=home) for home in ("shop", "infra"))
+    assert not told(SERVER, PODS, beside, far)
+    assert told(SERVER, PODS, PODS.replace("namespace: infra", "namespace: shop"), beside) == []
+    assert told(SERVER.replace("namespace: shop", "namespace: infra"), PODS, beside, far)

@@ -47,6 +47,25 @@ def test_gateways_of_istio(second: str, is_told: bool) -> None:
     assert [each.severity for each in found] == ["warning"] * is_told
 
 
+def test_gateways_of_istio_with_a_credential_each_beside_them() -> None:
+    pods = manifest(
+        "apps/v1",
+        "Deployment",
+        "ingress",
+        "shop",
+        "spec: {selector: {matchLabels: {istio: ingress}}, template: {metadata: {labels: {istio: ingress}}, spec: {}}}",
+    )
+    first, second = own("a", "a.example.com"), own("b", "b.example.com").replace("namespace: shop", "namespace: other")
+    here, there = (
+        manifest("v1", "Secret", "c", namespace, "type: kubernetes.io/tls") for namespace in ("shop", "other")
+    )
+    assert told(first, second, pods, here)
+    assert not told(first, second, pods, here, there), (
+        "the second has proxies in its own namespace, which nothing shows"
+    )
+    assert told(first, own("b", "b.example.com"), pods, here, there)
+
+
 def listeners(first: str, second: str, secret: str = "c", options: str = "") -> str:
     entries = [
         f"{{name: {name}, port: 443, protocol: HTTPS, hostname: '{host}', "

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from policylint.model.resource import PUT_OUT, dotted
+from policylint.model.words import listing
 from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.model import Finding, Resource, ResourceKey
-    from policylint.simulation import Simulation
+from policylint.simulation import Simulation
 
 _TOO_LONG = 1_200
 """Letters of a message, beyond which values in it that no API server takes are cut off."""
@@ -154,7 +155,11 @@ def _of_lone_charts(finding: Finding, simulation: Simulation) -> Iterator[tuple[
 def _to_be_given(finding: Finding, simulation: Simulation) -> str:
     """Return what a finding on such an object hangs on that whoever installs the chart says: the namespace, or a value
     that is no mistake as a default, but one to fill in; "" where it hangs on neither."""
-    for resource, chart in _of_lone_charts(finding, simulation):
+    made = list(_of_lone_charts(finding, simulation))
+    charts = sorted({chart for _, chart in made})
+    if len(charts) > 1 and not all(resource.metadata.get("namespace") for resource, _ in made):
+        return f"nothing says that charts {listing(charts)} are installed beside each other"
+    for resource, chart in made:
         namespaces = {key.namespace for key in finding.resources if key.namespace}
         if not resource.metadata.get("namespace") and len(namespaces) > 1:
             return f"who installs chart {chart} says into which namespace"

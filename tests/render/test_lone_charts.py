@@ -108,6 +108,38 @@ def test_who_installs_it_says_into_which_namespace(tmp_path: Path) -> None:
     assert finding.ground == "who installs chart charts/shop says into which namespace"
 
 
+OPEN = """
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: {{ .Chart.Name }}}
+spec: {selector: {matchLabels: {app: {{ .Chart.Name }}}}, rules: [{}]}
+"""
+SERVING = """
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: {{ .Chart.Name }}SPACE}
+spec:
+  selector: {istio: ingress}
+  servers:
+    - port: {number: 443, name: https, protocol: HTTPS}
+      hosts: ["{{ .Chart.Name }}.example.com"]
+      tls: {mode: SIMPLE, credentialName: site}
+"""
+
+
+@pytest.mark.parametrize(("space", "confidence"), [("", "unknown"), (", namespace: shop", "assumed")])
+def test_two_charts_may_be_installed_far_from_each_other(tmp_path: Path, space: str, confidence: str) -> None:
+    files = {}
+    for name in ("cart", "web"):
+        files[f"charts/{name}/Chart.yaml"] = f"apiVersion: v2\nname: {name}\nversion: 1.0.0\n"
+        files[f"charts/{name}/templates/gateway.yaml"] = SERVING.replace("SPACE", space)
+        files[f"charts/{name}/templates/policy.yaml"] = OPEN
+    (finding,) = found(tmp_path, files, "GWP419")
+    assert finding.confidence == confidence
+    if not space:
+        assert finding.ground == "nothing says that charts charts/cart and charts/web are installed beside each other"
+
+
 @pytest.mark.parametrize(
     ("template", "confidence"),
     [

@@ -23,9 +23,11 @@ from policylint.doors.contour_conditions import (
 )
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
+from policylint.doors.named import leads_out
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.forged import ForgedRule
+from policylint.matches import CHANCE
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.policy.client_addresses import LOGIN, PAST_PROXIES, Believed, Trust
 from policylint.spaces.predicates import EXPRESSION, PREFIX
@@ -400,17 +402,25 @@ class _Root:
                 continue
             if child is not None and not child.spec.get("virtualhost"):
                 yield from self._of(child, (*above, *own), depth + 1)
-            elif own and (child is not None or self._world.resolve(key).missing):
-                yield from self._not_there(proxy, number, _match((*above, *own)))
+            elif own:
+                yield from self._not_there(proxy, number, _match((*above, *own)), leads_out(self._world, key))
+            elif open_ := leads_out(self._world, key):  # its routes may be for narrower paths than those here
+                said, (_, *rest) = _match(above)
+                said["also"] = [{"of": "path", "type": CHANCE, "value": f"{key} was not seen"}]
+                yield from self._not_there(proxy, number, (said, (_FIRST, *rest)), open_)
 
     def _not_there(
-        self, proxy: Resource, number: int, taken: tuple[dict[str, Any], tuple[int, ...]]
+        self, proxy: Resource, number: int, taken: tuple[dict[str, Any], tuple[int, ...]], open_: Mapping[str, str]
     ) -> Iterator[DoorRule]:
-        """Yield what answers with 502 in place of what is included and cannot be (addStatusBadGatewayRoute)."""
+        """Yield what answers with 502 in place of what is included and cannot be (addStatusBadGatewayRoute).
+
+        Args:
+            open_: what marks a rule of which it is not known what it includes.
+        """
         pointer: Pointer = ("spec", "includes", number)
-        body = {"matches": [taken[0]], "precedence": taken[1]}
+        body = {"matches": [taken[0]], "precedence": taken[1], **open_}
         for opening in (_HTTP, _HTTPS) if self._tls and not self.answers_no_tls() else (_HTTP,):
-            host, asked = text(self._host.get("fqdn")), (answering(proxy, 502),)
+            host, asked = text(self._host.get("fqdn")), () if open_ else (answering(proxy, 502),)
             yield DoorRule(proxy, opening, host, f"include-{number}", body, pointer, asked)
 
     def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
@@ -486,6 +496,10 @@ class _Root:
             is_meant = provider.get("name") == wanted if wanted else provider.get("default") is True
             if is_meant and verification.get("disabled") is not True:
                 yield Guard(self._proxy, {"jwt": dict(provider)}, {("jwt",): (*at, "jwtProviders", number)})
+
+
+_FIRST = 3
+"""The rank of what may come before exact paths."""
 
 
 def _match(conditions: Conditions) -> tuple[dict[str, Any], tuple[int, ...]]:

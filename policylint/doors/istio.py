@@ -13,6 +13,7 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
+from policylint.doors.named import leads_out
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
@@ -26,6 +27,7 @@ from policylint.patterns import Pattern
 from policylint.policy.results import PolicyState
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology.hostnames import covers, narrowed
+from policylint.topology.routes import UNSEEN
 
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 _IMPLEMENTATION = "istio"
@@ -277,6 +279,7 @@ def _of_requests(world: World, gateway: Resource, server: _Server, bound: Sequen
         name = _named(world, virtual, rule, name, server)
         asked = (*server.guards, *answers)
         body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
+        body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
         yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
 
 
@@ -365,8 +368,10 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
         if not rule.get("delegate"):
             yield name, {**rule, **_routes(world, virtual, "http", number)}, pointer
             continue
-        other = world.get(_delegate(virtual, rule))
-        namespace = _delegate(virtual, rule).namespace
+        key = _delegate(virtual, rule)
+        other, namespace = world.get(key), key.namespace
+        if open_ := leads_out(world, key):
+            yield name, {**rule, **open_}, pointer
         if other is not None and _fault_of_delegate(other, virtual):
             other = None
         for further, inner in enumerate([] if other is None else map(mapping, sequence(other.spec.get("http")))):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policylint.model import ResourceKey, World, is_symbolic, text
+from policylint.topology.routes import UNSEEN
 
 
 def entries(stated: object) -> list[str]:
@@ -46,6 +47,12 @@ def meant(world: World, about: Mapping[str, Any], entry: str, home: str) -> Reso
     if seen is not None or own is not None:
         return seen or own
     return keys[0] if keys and len(gone(world, keys)) == len(keys) else None
+
+
+def leads_out(world: World, key: ResourceKey) -> Mapping[str, str]:
+    """Return what marks the rule that leads on to an object which may be elsewhere; {} where it is here, or missing."""
+    is_open = bool(key.name) and world.get(key) is None and world.resolve_outer(key).unknown
+    return {UNSEEN: str(key)} if is_open else {}
 
 
 def gone(world: World, keys: Iterable[ResourceKey]) -> list[ResourceKey]:

@@ -16,6 +16,7 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, Backends, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
+from policylint.doors.named import leads_out
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
     LocationPath,
@@ -66,7 +67,7 @@ class _Location(NamedTuple):
             object.
         snippets: text of NGINX, with its holder and place.
         place: among all locations, as NGINX tries regular expressions.
-        unknown: why it is not known what it is; "" where it is.
+        open: what marks the location of an object that was not seen.
     """
 
     holder: Resource
@@ -76,7 +77,7 @@ class _Location(NamedTuple):
     policies: tuple[Resource, Sequence[Any], Pointer]
     snippets: tuple[Resource, str, Pointer]
     place: int = 0
-    unknown: str = ""
+    open: Mapping[str, str] = {}
 
     @property
     def leads_on(self) -> bool:
@@ -283,21 +284,14 @@ class _Server:
             place: Pointer = ("spec", "routes", number)
             if not (text(route.get("route")) or route.get("routeSelector")):
                 yield self._location(self._server, route, place, None)
-            if (name := text(route.get("route"))) and (why := self._unseen(name)):
-                yield self._location(self._server, route, place, None)._replace(unknown=why)
+            if (name := text(route.get("route"))) and (open_ := leads_out(self._world, child_key(self._server, name))):
+                yield self._location(self._server, route, place, None)._replace(open=open_)
             for child in children(self._world, self._server, route):
                 if not fault_of_child(self._world, self._server, route, child):
                     below[child.key] = (child, route, place)
         for child, above, at in below.values():
             for number, route in enumerate(map(mapping, sequence(child.spec.get("subroutes")))):
                 yield self._location(child, route, ("spec", "subroutes", number), (above, at))
-
-    def _unseen(self, name: str) -> str:
-        """Return why it is not known what a name of a VirtualServerRoute brings; "" where it is here, or missing."""
-        key = child_key(self._server, name)
-        resolution = self._world.resolve_inner(key)
-        is_known = self._world.get(key) is not None or (resolution.missing and not self._world.elsewhere(key))
-        return "" if is_known else f"{key} was not seen"
 
     def _location(
         self,
@@ -319,7 +313,6 @@ class _Server:
         here = _shown((*own.guards, *self._snippets(location)), opening)
         weights = self._weights(location.path)
         name = f"{self._host}{text(location.route.get('path'))}"
-        unknown = self._unknown or location.unknown
         barred = self._barred(location.path)
         decided = [*decisions(location.route, location.pointer)]
         for number, (at, stated) in enumerate(decided):
@@ -340,17 +333,18 @@ class _Server:
                 left = {"matches": [match], "precedence": (*weights, order, 0, 0)}
                 round_and_round = (*here, closing(location.holder, at, CLOSED, gone_round))
                 yield DoorRule(
-                    location.holder, opening, self._host, f"{called} else", left, at, round_and_round, unknown
+                    location.holder, opening, self._host, f"{called} else", left, at, round_and_round, self._unknown
                 )
                 match = {**match, "also": [*also, {"of": "path", "type": EXPRESSION, "value": begins_with}]}
-            body |= {"matches": [match], "precedence": (*weights, order + 1, 0, 0)}
-            yield DoorRule(location.holder, opening, self._host, called, body, at, (*here, *answered), unknown)
+            body |= {"matches": [match], "precedence": (*weights, order + 1, 0, 0), **location.open}
+            asked_for = () if location.open else (*here, *answered)
+            yield DoorRule(location.holder, opening, self._host, called, body, at, asked_for, self._unknown)
             if own.cors and not own.fails and upstream_of(actions[0]) and not rewrites[0].ends:
                 preflight = {**match, "method": "OPTIONS"}
                 answer = {"matches": [preflight], "precedence": (*weights, order + 2, 0, 0)}
                 preflights = (answering(location.holder, 204),)
                 yield DoorRule(
-                    location.holder, opening, self._host, f"{called} preflights", answer, at, preflights, unknown
+                    location.holder, opening, self._host, f"{called} preflights", answer, at, preflights, self._unknown
                 )
         yield from self._slash(location, opening, name)
 

@@ -169,8 +169,9 @@ class Backends:
 
     def _delegation(self, rule: int, pointer: Pointer, role: BackendRole, target: ResourceKey) -> BackendState:
         """Return the state of a reference to routes: `*` and labels select any number of them, so none is missing."""
-        selects = target.kind != "HTTPRoute" or target.name == "*"
-        resolution = Resolution("found", "selects routes") if selects else resolve_outer(self._world, target)
+        resolution = resolve_outer(self._world, target._replace(group=GATEWAY_GROUP, kind="HTTPRoute"))
+        if resolution.missing and (target.kind != "HTTPRoute" or target.name == "*"):
+            resolution = Resolution("found", "selects routes")
         reason, message = ("BackendNotFound", resolution.reason) if resolution.missing else ("", "")
         return BackendState(role, pointer, rule, target, None, resolution, None, None, True, reason, message)
 

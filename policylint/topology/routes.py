@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from policylint.documents import Pointer
 from policylint.matches import unknown_types
@@ -33,6 +33,10 @@ FILTERS = frozenset(
 )
 """Filter types of v1.6 (httproute_types.go HTTPRouteFilterType, grpcroute_types.go GRPCRouteFilterType)."""
 _MATCHED = {"headers": "header", "queryParams": "query parameter"}
+
+
+UNSEEN: Final = "led on to what was not seen"
+"""In the body of a rule that doors are lowered to: what it leads on to, whose rules take its requests."""
 
 
 class Rule(NamedTuple):

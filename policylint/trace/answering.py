@@ -24,7 +24,7 @@ from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.backends import is_delegation
 from policylint.topology.extensions import FilterExtension, extensions_of, named_extension
-from policylint.topology.routes import Rule, fault_of
+from policylint.topology.routes import UNSEEN, Rule, fault_of
 from policylint.trace.backends import BackendTls, filters_of, mirrors, problem, shares
 from policylint.trace.filters import Message, Step, shown
 from policylint.trace.policies import facts
@@ -70,6 +70,8 @@ class Responder:
             refusal = self._refusal(candidate, start.gateway)
             if refusal is not None:
                 return candidate, _ended(trace, message, refusal)
+            if UNSEEN in candidate.rule.body:
+                return candidate, _ended(trace, message, Outcome(unknown=True, reason=self._leads_out(candidate)))
             if slashed := text(candidate.match.value.get(SLASHED)):
                 asked, path = start.request, f"{slashed}{start.request.query}"
                 to = Redirect(301, asked.scheme, asked.host, asked.port, path)
@@ -117,19 +119,21 @@ class Responder:
             upgraded = start.request.upgrades and self._outlast(start.gateway)
             unread = self._unread(start.gateway)
             message.steps += (Step(*each) for each in limits(rule, place, unread, upgraded=upgraded))
-            below = self._below(candidate, start.request)
-            if below is None:
+            below, unseen = self._below(candidate, start.request), self._leads_out(candidate)
+            if below is None and not unseen:
                 return candidate, self._backends(trace, candidate, state, message, port)
-            candidates = [found for of_reference in below for found in of_reference]
+            candidates = [found for of_reference in below or () for found in of_reference]
             start = start._replace(questions=(*start.questions, *telling_apart(candidates, start.request)))
             trace = trace._replace(questions=start.questions)
             takers = ordered(candidates)
             if why := doubt(candidates, takers):
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
             child = next(iter(takers), None)
+            if child is None and unseen:
+                return candidate, _ended(trace, message, Outcome(unknown=True, reason=unseen))
             if child is None:
                 reason = f"no rule of the routes that {candidate.rule.node} delegates to matches"
-                behaviour = None if all(below) else self._behaviour(start.gateway)
+                behaviour = None if all(below or ()) else self._behaviour(start.gateway)
                 if behaviour is not None and behaviour.empty_delegation != 404:
                     reason = f"{candidate.rule.node} delegates to no route that lies within what it matches"
                 status = 404 if behaviour is None else behaviour.empty_delegation
@@ -426,9 +430,16 @@ class Responder:
             return candidate
         found = list(chain.from_iterable(below))
         takers = ordered(found)
-        if not all(below) or doubt(found, takers):
+        if not all(below) or doubt(found, takers) or (not takers and self._leads_out(candidate)):
             return candidate  # answers itself, or says why it is not known who does
         return next((end for each in takers if (end := self._end(each, request, above + 1)) is not None), None)
+
+    def _leads_out(self, candidate: RuleCandidate) -> str:
+        """Return why it is not known which rules take what a rule leads on to other objects; "" where all were seen."""
+        listed = (each for each in self._state(candidate).backends if each.rule == candidate.rule.number)
+        named = (each.wanted for each in listed if is_delegation(each.wanted) and each.resolution.unknown)
+        unseen = text(candidate.rule.body.get(UNSEEN)) or next(map(str, named), "")
+        return unseen and f"{unseen} was not seen"
 
     def _below(self, candidate: RuleCandidate, request: Request) -> list[list[RuleCandidate]] | None:
         """Return the matches of the routes that a rule delegates to, by its references; None where it has backends."""

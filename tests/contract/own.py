@@ -1024,6 +1024,26 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
         for what, listener in (("the route at one between", "narrow"), ("the route at the narrowest", "narrowest"))
     },
+    "a call that goes on to routes for requests": (
+        gateway_class("any", "kgateway.dev/kgateway"),
+        EDGE,
+        ROUTE,
+        route(
+            "calls",
+            kind="GRPCRoute",
+            more="hostnames: [shop.example.com], rules: [{matches: [{method: {service: pkg.Pay}}], "
+            "backendRefs: [{name: checkout, port: 80}]}]",
+        ),
+        SERVICE,
+        manifest(
+            "gateway.kgateway.dev/v1alpha1",
+            "TrafficPolicy",
+            "own",
+            "shop",
+            "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}], "
+            "rbac: {action: Allow, policy: {matchExpressions: ['request.path == \"/pkg.Cart/Add\"']}}}",
+        ),
+    ),
     **{
         f"a prefix with a slash at its end, {what}": (
             gateway_class("any", OF_NGINX),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog.content import ReadSet
+from policylint.catalog.kinds import Catalog
 from policylint.checks import route_without_authentication, shadowed_route_match
 from policylint.compare import opened
 from policylint.compare.requests import answers, changes
@@ -170,7 +171,12 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
     "a Sidecar counts only beside a policy of Istio": (
         "a client with a Sidecar of its own",
         "where do requests inside end",
-        _of(meshes, "chain", lambda *_: ()),
+        _of(Catalog, "meshes_told", lambda *_: ()),
+    ),
+    "explain looks at the names of listeners alone": (
+        "a listener for narrower hosts, without a route",
+        "does a listener send a route anything",
+        _of(serving.Closed, "hosts", {}),
     ),
     "explain looks for contexts that begin at the Gateway": (
         "policies of an Istio Gateway whose class is here",

@@ -323,6 +323,54 @@ def test_a_path_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.Monke
     assert stopped(tmp_path, monkeypatch) == []
 
 
+RELEASED = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: shop, namespace: flux-system}
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: ./charts/shop
+      sourceRef: {kind: GitRepository, name: fleet}
+      valuesFiles: [charts/shop/values.yaml, ./charts/shop/prod.yaml]
+"""
+
+
+FETCHED = """apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmChart
+metadata: {name: shop, namespace: flux-system}
+spec:
+  interval: 1h
+  chart: ./charts/shop
+  sourceRef: {kind: GitRepository, name: fleet}
+  valuesFiles: [charts/shop/values.yaml, ./charts/shop/prod.yaml]
+"""
+
+
+def test_a_value_file_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = {"charts/shop/Chart.yaml": "name: shop\nversion: 1.0.0\n", "charts/shop/values.yaml": "a: 1\n"}
+    there = {"charts/shop/prod.yaml": "a: 2\n"}
+    commit(tmp_path, {"clusters/prod/sync.yaml": SYNC, "clusters/prod/shop.yaml": RELEASED, **chart, **there})
+    assert stopped(tmp_path, monkeypatch) == []
+    commit(tmp_path, {"charts/shop/prod.yaml": None})
+    (finding,) = stopped(tmp_path, monkeypatch)
+    said = "value file './charts/shop/prod.yaml' does not exist"
+    assert finding.message == f"Flux cannot install HelmRelease flux-system/shop: {said}"
+    assert (finding.severity, finding.location.at()[0]) == ("error", 10)
+    commit(tmp_path, {"clusters/prod/shop.yaml": FETCHED})
+    (finding,) = stopped(tmp_path, monkeypatch)
+    assert finding.message == f"Flux cannot install HelmChart flux-system/shop: {said}"
+    for less in (
+        RELEASED.replace("      chart: ./charts", "      ignoreMissingValuesFiles: true\n      chart: ./charts"),
+        RELEASED.replace("  interval: 1h", "  interval: 1h\n  suspend: true"),
+        RELEASED.replace("name: fleet}", "name: charts}"),
+        RELEASED.replace("kind: GitRepository", "kind: HelmRepository"),
+        RELEASED.replace("prod.yaml", "${ENVIRONMENT}.yaml"),
+    ):
+        commit(tmp_path, {"clusters/prod/shop.yaml": less})
+        assert stopped(tmp_path, monkeypatch) == []
+
+
 APPLICATION = """apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: NAME, namespace: argocd}

@@ -13,6 +13,7 @@ from typing import Any
 from policylint.budget import Budget, size_of
 from policylint.model import Spot, is_symbolic, mapping, sequence, text
 from policylint.model.keys import ENCRYPTED_VALUE, VARIABLES
+from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.render.flux.applied import applied
 from policylint.render.flux.secret_keys import secret_keys
@@ -40,6 +41,12 @@ Kustomization = tuple[dict[str, Any], Provenance]
 
 BY_HAND = "kustomize cannot build"
 """What is said of a build that people and scripts do, and no deployer."""
+_CANNOT_INSTALL = "Flux cannot install"
+_CHARTS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("helm.toolkit.fluxcd.io", "HelmRelease"): ("spec", "chart", "spec"),
+    ("source.toolkit.fluxcd.io", "HelmChart"): ("spec",),
+}
+"""Where objects of Flux say which chart is fetched."""
 
 
 class Build(NamedTuple):
@@ -209,6 +216,7 @@ class Cluster:
                 self._budget.spend(_FOR_A_KUSTOMIZATION)
                 self._follow(owner)
         self._check_paths()
+        self._check_value_files()
         self._check_dependencies()
         return self._deployed
 
@@ -466,10 +474,37 @@ class Cluster:
                 journal.note(message, owner.origin.at("spec", "path"), code="missing-path", lacking=f"{directory}/")
                 self._deployed.builds.append(Build("Flux cannot apply", directory, journal.failures, set(), []))
 
-    def _is_of_this_tree(self, owner: Manifest) -> bool:
+    def _check_value_files(self) -> None:
+        """Record the HelmReleases, and HelmCharts that these name, of which nothing is installed because a value file
+        of the chart, which lies in this tree, is not there.
+
+        Source: fluxcd/source-controller, docs of HelmChart: `valuesFiles` of a GitRepository are relative to its top.
+        """
+        for owner in self._deployed.manifests:
+            steps = _CHARTS.get((owner.group, owner.kind))
+            if steps is None:
+                continue
+            chart = mapping(value_at(owner.body, steps))
+            if chart.get("ignoreMissingValuesFiles") is True or owner.spec.get("suspend") is True:
+                continue
+            for number, file in enumerate(map(text, sequence(chart.get("valuesFiles")))):
+                path = file.removeprefix("./")
+                if not path or is_symbolic(path) or self._tree.read(path) is not None:
+                    continue
+                if self._is_of_this_tree(owner, chart.get("sourceRef")):
+                    journal, place = Journal(), owner.origin.at(*steps, "valuesFiles", number)
+                    message = f"value file {file!r} does not exist"
+                    journal.note(message, place, code="value-file", lacking=path)
+                    self._deployed.builds.append(Build(_CANNOT_INSTALL, str(owner), journal.failures, set(), []))
+
+    def _is_of_this_tree(self, owner: Manifest, source: Any = None) -> bool:
         """Tell whether what a Kustomization deploys certainly comes from the git repository that holds it, as it is
-        there: it is that of a synced directory, which syncs itself, or did before its path was changed."""
-        key = _git_repository(owner)
+        there: it is that of a synced directory, which syncs itself, or did before its path was changed.
+
+        Args:
+            source: what an object names that is no Kustomization.
+        """
+        key = _git_repository(owner, source)
         syncing = self._own.get(key, owner if owner.file.endswith(BOOTSTRAPPED) else None)
         if syncing is None or key == _NONE or owner.provisional or self._prefix:
             return False
@@ -498,9 +533,9 @@ class Cluster:
             self._journal.note(f"{owner} depends on itself through others", place, code="depends-cycle")
 
 
-def _git_repository(owner: Manifest) -> _Key:
+def _git_repository(owner: Manifest, source: Any = None) -> _Key:
     """Return namespace and name of the GitRepository that a Kustomization deploys; _NONE where it is another source."""
-    reference = mapping(owner.spec.get("sourceRef"))
+    reference = mapping(source or owner.spec.get("sourceRef"))
     if reference.get("kind") != "GitRepository":
         return _NONE
     return text(reference.get("namespace")) or owner.namespace, text(reference.get("name"))

@@ -8,7 +8,7 @@ from typing import Any
 from policylint.documents import Document, Pointer
 from policylint.load.facts import is_kustomization_path
 from policylint.model import UNKNOWN_NAMESPACE, Resource, ResourceKey, mapping, sequence, text
-from policylint.model.kinds import CLUSTER_SCOPED
+from policylint.model.kinds import CLUSTER_SCOPED, CLUSTER_SCOPED_GROUPS
 
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io"
 CRD = "CustomResourceDefinition"
@@ -101,10 +101,13 @@ def called(value: object) -> str:
 
 
 def cluster_scoped_kinds(documents: Iterable[Document]) -> frozenset[tuple[str, str]]:
-    """Return the kinds that parsed CRDs declare cluster-scoped."""
+    """Return the kinds that parsed CRDs declare cluster-scoped, and those of groups that have no other ones."""
     kinds = set()
     for document in documents:
         kind = document.value.get("kind") if isinstance(document.value, dict) else None
+        group = text(document.value.get("apiVersion")).rpartition("/")[0] if isinstance(kind, str) else ""
+        if group in CLUSTER_SCOPED_GROUPS:
+            kinds.add((group, text(kind)))
         if isinstance(kind, str) and kind != CRD and not kind.endswith("List"):
             continue
         for body, _ in objects_of(document.value):

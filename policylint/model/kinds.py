@@ -61,8 +61,11 @@ CLUSTER_SCOPED = frozenset(
         ),
         ("networking.k8s.aws", "ClusterNetworkPolicy"),
         ("kyverno.io", "ClusterPolicy"),
-        ("policies.kyverno.io", "GeneratingPolicy"),
-        ("policies.kyverno.io", "MutatingPolicy"),
+        ("kyverno.io", "ClusterCleanupPolicy"),
+        *(
+            ("policies.kyverno.io", f"{does}Policy")
+            for does in ("Deleting", "Generating", "ImageValidating", "Mutating", "Validating")
+        ),
         ("policy.networking.k8s.io", "AdminNetworkPolicy"),
         ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
         ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
@@ -80,6 +83,8 @@ CLUSTER_SCOPED = frozenset(
     }
 )
 """Kinds without a namespace that need no CRD to be known as such (group, kind)."""
+CLUSTER_SCOPED_GROUPS = frozenset({"constraints.gatekeeper.sh", "mutations.gatekeeper.sh", "templates.gatekeeper.sh"})
+"""Groups of which no kind has a namespace, whatever kinds they have."""
 READ_GROUPS = frozenset(
     {
         "gateway.networking.k8s.io",

@@ -49,3 +49,18 @@ def test_what_is_said_of_a_policy_that_goes(tmp_path: Path, gone: str, severity:
     pair = sides(tmp_path, (*OTHER, gone), OTHER)
     (found,) = removed_protections([pair], compare([pair]), {"GWP304"})
     assert (found.severity, says in found.message) == (severity, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("ModifySet", "mutations.gatekeeper.sh/v1"),
+        ("K8sRequiredLabels", "constraints.gatekeeper.sh/v1beta1"),
+        ("ValidatingPolicy", "policies.kyverno.io/v1"),
+        ("ClusterCleanupPolicy", "kyverno.io/v2"),
+    ],
+)
+def test_what_has_no_namespace_is_called_by_its_name(tmp_path: Path, kind: str, version: str) -> None:
+    pair = sides(tmp_path, (*OTHER, policy(kind=kind, version=version)), OTHER)
+    (found,) = removed_protections([pair], compare([pair]), {"GWP304"})
+    assert found.message.startswith(f"{kind} p is less protected")

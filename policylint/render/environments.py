@@ -25,6 +25,7 @@ from policylint.render.flux.deployment import Cluster, Deployed
 from policylint.render.flux.helm_releases import released
 from policylint.render.flux.roots import cluster_roots, outermost
 from policylint.render.flux.unbuilt import HasPart, Unbuilt
+from policylint.render.helm.k3s import installed as installed_by_k3s
 from policylint.render.journal import WITHOUT_HELM, Gap, Journal
 from policylint.render.kustomize.build import Kustomizer
 from policylint.render.kustomize.external import external
@@ -309,6 +310,9 @@ def _environment(
     by_hand: Sequence[Gap],
 ) -> Environment:
     made, known, unknown = released(deployed.manifests, tree, deployed.journal, charts, name)
+    for of_chart in installed_by_k3s(deployed.manifests, tree, deployed.journal):
+        made += of_chart
+        unknown += 1
     asked = charts is not None and charts.by_program
     lacks_helm = asked and any(note.code == "chart" and WITHOUT_HELM in note.message for note in deployed.journal.notes)
     notes = [*stopped.notes, *(note for note in deployed.journal.notes if note not in stopped.causes)]

@@ -134,7 +134,17 @@ def umbrella(values: object, name: str = "proxy") -> dict[str, str]:
     }
 
 
-DEPLOYERS = {"Flux": flux, "Argo CD": argo, "kustomize": kustomize, "a dependency": umbrella}
+def k3s(values: object, name: str = "proxy", config: object = None) -> dict[str, str]:
+    spec = f"spec: {{chart: {name}, targetNamespace: shop, valuesContent: {json.dumps(json.dumps(values))}}}"
+    about = "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: {name: proxy, namespace: kube-system}"
+    charts = f"---\n{about}\n{spec}\n"
+    if config is not None:
+        over = f"spec: {{valuesContent: {json.dumps(json.dumps(config))}}}"
+        charts += charts.replace("kind: HelmChart", "kind: HelmChartConfig").replace(spec, over)
+    return {"apps/kustomization.yaml": "resources: [all.yaml]\n", "apps/all.yaml": f"{WORLD}{charts}"}
+
+
+DEPLOYERS = {"Flux": flux, "Argo CD": argo, "kustomize": kustomize, "a dependency": umbrella, "K3s": k3s}
 
 
 def read(folder: Path, files: dict[str, str]) -> Workspace:
@@ -186,7 +196,7 @@ def test_what_is_not_known_whole_is_not(tmp_path: Path, deployer: str, values: o
     assert policies(read(tmp_path, DEPLOYERS[deployer](values))) == []
 
 
-@pytest.mark.parametrize("deployer", ["Flux", "Argo CD", "kustomize"])
+@pytest.mark.parametrize("deployer", ["Flux", "Argo CD", "kustomize", "K3s"])
 def test_the_chart_raw_puts_out_its_resources(tmp_path: Path, deployer: str) -> None:
     assert policies(read(tmp_path, DEPLOYERS[deployer]({"resources": [LOGIN]}, "raw")))
     assert not policies(read(tmp_path / "b", DEPLOYERS[deployer]({"resources": [LOGIN]}, "proxy")))
@@ -207,3 +217,19 @@ def test_it_acts(tmp_path: Path, deployer: str) -> None:
     tracer = Tracer(next(each for each in workspace.simulations if each.routes))
     login = Requirements(tracer).of(tracer.trace(request({"host": "shop.example.com"})), "authentication")
     assert login.state == "asked"
+
+
+def test_what_comes_over_the_values_of_k3s(tmp_path: Path) -> None:
+    off, on = {"proxy": {"enabled": False, "extraObjects": [LOGIN]}}, {"proxy": {"enabled": True}}
+    assert policies(read(tmp_path, k3s(off))) == []
+    assert policies(read(tmp_path / "b", k3s(off, config=on))) == [f"shop/login: {PUT_OUT}"]
+    assert policies(read(tmp_path / "c", k3s({}, config={"extraObjects": [LOGIN]}))) == [f"shop/login: {PUT_OUT}"]
+    assert policies(read(tmp_path / "d", k3s(None))) == []
+
+
+def test_what_a_chart_of_k3s_may_make_is_open(tmp_path: Path) -> None:
+    """A HelmChart that kustomizations deploy was nothing: a route had no login for certain."""
+    workspace = read(tmp_path, k3s({"securityPolicy": {"enabled": True}}))
+    tracer = Tracer(next(each for each in workspace.simulations if each.routes))
+    login = Requirements(tracer).of(tracer.trace(request({"host": "shop.example.com"})), "authentication")
+    assert login.state == "unknown"

@@ -130,8 +130,12 @@ def _project(group: str) -> str:
 
 
 def _is_alike(written: str, known: str) -> bool:
+    """Tell whether a group is spelled nearly as another one: a whole label more is no slip, but a group of its own, as
+    `config.gateway.envoyproxy.io` was."""
     from difflib import SequenceMatcher
 
+    if written.endswith(f".{known}"):
+        return False
     return SequenceMatcher(None, written, known).ratio() >= _ALIKE
 
 

@@ -60,6 +60,8 @@ def test_what_a_kind_was_meant_to_be(group: str, kind: str, expected: tuple[str,
         ("traefik.containo.us", "IngressRoute"),
         ("monitoring.coreos.com", "PodMonitor"),
         ("gateway.example.com", "SecurityPolicy"),
+        ("config.gateway.envoyproxy.io", "EnvoyProxy"),  # a label more: a group of its own, as it was until 0.5
+        ("config.policy.networking.k8s.io", "AdminNetworkPolicy"),
         ("", "Services"),
         ("policy.linkerd.io", "HTTPRoute"),
         ("cilium.io", "CiliumNode"),

@@ -24,6 +24,8 @@ _PART: Final = Pattern(
 )
 _CLASSES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "n": "\n", "t": "\t", "b": "", "B": ""}
 _LONGEST: Final = 1_000
+_DEEPEST: Final = 8
+"""Groups in one another that are looked into."""
 _ANYTHING: Final = "-other"
 """What stands for `.*` in a longer sample: a text as nobody else writes it."""
 FOLDED: Final = "(?i)"
@@ -64,17 +66,34 @@ def sample(pattern: str, *, longer: bool = False) -> str:
 
 
 def literal_start(pattern: str) -> str:
-    """Return with what every match of an expression begins, as far as it is written out."""
+    """Return with what every match of an expression begins, as far as it is written out, in groups as well."""
     if "|" in pattern or "(?" in pattern:
         return ""
-    start, position = "", 0
+    start, position, depth = "", 0, 0
     while part := _PART.match(pattern, position):
+        position = part.end()
+        if part["open"] and depth < _DEEPEST and not _is_optional(pattern, position):
+            depth += 1
+            continue
+        if part["close"] and depth and not part["times"]:
+            depth -= 1
+            continue
         piece = part["literal"] or (part["escaped"] and not part["escaped"][1].isalnum() and part["escaped"][1]) or ""
-        if not part["anchor"] and (not piece or part["times"]):
+        if (depth or not part["anchor"]) and (not piece or part["times"]):
             break
         start += piece
-        position = part.end()
     return start
+
+
+def _is_optional(pattern: str, position: int) -> bool:
+    """Return whether a group that is open at a place of an expression may be left out, or is repeated."""
+    depth = 1
+    while depth and (part := _PART.match(pattern, position)):
+        position = part.end()
+        depth += 1 if part["open"] else -1 if part["close"] else 0
+        if not depth:
+            return part["times"] is not None
+    return True
 
 
 def literal(pattern: str) -> str | None:
@@ -88,7 +107,7 @@ def takes_all_below(pattern: str, beginning: str) -> bool:
     """Return whether an expression certainly matches every text with a beginning: `/shop/.*` those with `/shop/`."""
     start, bare = literal_start(pattern), pattern.removeprefix("^").removesuffix("$")
     rest = next((rest for rest in (".*", ".+") if bare.endswith(rest)), None)
-    if rest is None or not beginning.startswith(start) or (rest == ".+" and beginning == start):
+    if rest is None or "$" in bare or not beginning.startswith(start) or (rest == ".+" and beginning == start):
         return False
     return literal_start(bare.removesuffix(rest)) == start == sample(bare.removesuffix(rest))
 

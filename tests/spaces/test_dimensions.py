@@ -86,6 +86,8 @@ def test_prefixes_and_exact_paths_are_always_decided() -> None:
         ([("RegularExpression", "/a.*"), ("RegularExpression", "/a/b.*"), ("RegularExpression", "/c.*")], ()),
         ([("RegularExpression", "(?i)/.*"), ("RegularExpression", "(?i)/a.*"), ("PathPrefix", "/a")], ()),
         ([("RegularExpression", "/a/.*"), ("RegularExpression", "/b/.*")], ()),
+        ([("RegularExpression", f"(?i)/({name}(/.*)?).*") for name in "ab"] + [("RegularExpression", "(?i)/.*")], ()),
+        ([("RegularExpression", "/(a)/.*"), ("RegularExpression", "/(b)?/.*")], ("/(a)/.*", "/(b)?/.*")),
         ([("RegularExpression", "(")], ()),
     ],
     ids=str,
@@ -116,7 +118,13 @@ def test_samples_are_matched(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "start"),
-    [("/a/[0-9]", "/a/"), ("/ab?", "/a"), (r"/a\.b.*", "/a.b"), ("a|b", ""), ("^/a$", "/a"), (r"/a\d", "/a"), ("", "")],
+    [
+        *(("/a/[0-9]", "/a/"), ("/ab?", "/a"), (r"/a\.b.*", "/a.b"), ("a|b", ""), ("^/a$", "/a"), (r"/a\d", "/a")),
+        ("", ""),
+        *(("/(ab)c.*", "/abc"), ("/(ab(/.*)?)", "/ab"), ("/a(b(c)d)e", "/abcde"), ("(/ab)/(.*)", "/ab/")),
+        *(("/(ab)?c", "/"), ("/(ab)+c", "/"), ("/(ab){2}", "/"), ("/(ab", "/"), ("/(a|b)", ""), ("/(a$)b", "/a")),
+        ("/" + "(" * 20 + "a" + ")" * 20, "/"),
+    ],
 )
 def test_how_all_matches_begin(pattern: str, start: str) -> None:
     assert literal_start(pattern) == start
@@ -130,6 +138,11 @@ def test_how_all_matches_begin(pattern: str, start: str) -> None:
         ("/a/.+", "/a/", False),
         ("/a/.*", "/", False),
         ("/a/[0-9]+", "/a/", False),
+        ("/(a).*", "/a", True),
+        ("/(a(/.*)?).*", "/a", True),
+        ("/(a[0-9]).*", "/a", False),
+        ("/(a$).*", "/a", False),
+        ("/a$.*", "/a", False),
     ],
 )
 def test_what_takes_all_below(pattern: str, beginning: str, takes: bool) -> None:

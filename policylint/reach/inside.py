@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import Client
 from policylint.reach.entries import EntryPoint
 from policylint.spaces.dimension import Dimension
@@ -12,6 +13,7 @@ from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
 from policylint.trace import Trace, Tracer
 from policylint.trace.mesh import MetBy, consumers, met_by, routed_otherwise, server_names
+from policylint.trace.network import met_by_network
 
 IDENTIFIED = Predicate("Pair", "*/*")
 """Every client with an identity of the mesh."""
@@ -121,15 +123,25 @@ def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
         meshes = tracer.simulation.meshes.all
         routed = routed or tracer.admissions.has_front(service) or len(meshes) > 1
         routed = routed or any(mesh.hides_clients(world) for mesh in meshes)
-        for account in clients.by_account if routed else ():
+        backends = _backends(tracer, entry) if world.once(has_policies) else []
+        for account in clients.by_account if routed or backends else ():
             client = tracer.sender(f"ServiceAccount/{account}")
             unseen = Client(None, account.partition("/")[0], account)
             usual = met_by(tracer, service, unseen, entry.port, entry.scheme)
             met = met_by(tracer, service, client, entry.port, entry.scheme)
+            network = met_by_network(tracer.simulation, f"ServiceAccount/{account}", backends)
+            met = met._replace(network=tuple(network)) if any(network) else met
             if met != usual:
                 found[Predicate("Pair", account)] = met
         tracer.met_inside[place] = found
     return tracer.met_inside[place]
+
+
+def _backends(tracer: Tracer, entry: EntryPoint) -> list[tuple[ResourceKey, int | None]]:
+    """Return where requests at an entry may end: at the Service, and at the backends of its routes."""
+    routes = (state for _, state in tracer.in_mesh.get(entry.gateway, ()))
+    led = ((each.wanted, each.port) for state in routes for each in state.backends if each.role == "backend")
+    return list(dict.fromkeys([(entry.gateway, entry.port), *led]))
 
 
 def clients_of(namespace: str) -> Predicate:

@@ -170,6 +170,7 @@ class MetBy(NamedTuple):
         fronts: the waypoints that they pass, each with why they may go past it.
         outside: the meshes that know nothing of the client, where others may.
         hidden: why it does not show the Service who it is, or may not.
+        network: by backend what network policies do to all that it sends.
     """
 
     routes: tuple[tuple[ResourceKey, ...], ...]
@@ -177,6 +178,7 @@ class MetBy(NamedTuple):
     fronts: tuple[tuple[Node, str], ...] = ()
     outside: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
 
 
 def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | None, scheme: str) -> MetBy:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from policylint.digits import whole_number
 from policylint.doors import PUBLISHED, comes_by_others
-from policylint.model import Resource
+from policylint.model import Resource, ResourceKey
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
@@ -360,6 +360,19 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         )
     listener = None if trace.listener is None else trace.listener.port
     return hops.from_gateway(trace.gateway, listener, share.key, share.port, over)
+
+
+def met_by_network(
+    simulation: Simulation, client: str, backends: Iterable[tuple[ResourceKey, int | None]]
+) -> list[str]:
+    """Return for each backend what network policies do to all that a client inside the cluster sends there."""
+    answering, seen = asks(simulation), bool(_clients(simulation, client))
+    found = []
+    for key, port in backends:
+        request = Request(client=client, pod=key.name if seen and key.kind != "Service" else "")
+        way = _way(simulation, Trace(request, Outcome()), Share(key, port, 1, 1.0))
+        found.append("" if way is None else _stopped(way) or (way.verdict if answering else ""))
+    return found
 
 
 def _over(request: Request) -> str:

@@ -1438,6 +1438,12 @@ def _lets_in(before: Trace, after: Trace) -> bool:
     denials = [each.decision for each in before.judged if each.decision.answer == "denied"]
     if denials and all(each.direct for each in denials):
         return False  # a page of maintenance keeps nobody out
+    if (
+        denials
+        and all(each.is_fault for each in denials)
+        and any(ask.must for met in after.policies for ask in met.asks)
+    ):
+        return False  # what could do no work kept everybody out; who gets in now has shown who they are
     if after.depends or after.authorization == "depends":
         return False
     stopped = None if before.network is None or before.outcome.backends else before.network.stopped

@@ -35,6 +35,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             and not target.lenient
             and target.resolution.unknown
             and target.selector is None
+            and target.key.kind
             and (not target.section or is_elsewhere(target, simulation.world))
         ):
             yield _unknown(state, target, target.resolution.reason)

@@ -43,15 +43,18 @@ def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Gran
     """
     found: list[Target] = []
     for reference, entry, pointer in _entries(policy, kind):
+        if is_symbolic(entry) and reference.form not in _OF_WORKLOADS:
+            found.append(Target(pointer, ResourceKey("", "", policy.key.namespace, ""), resolution=_VARIABLE))
+            continue
         body = mapping(entry)
         if reference.inside:
             body, pointer = mapping(body.get(reference.inside)), (*pointer, reference.inside)
         if body and reference.kind and "kind" not in body:
             body = {**body, "kind": reference.kind}
-        if not body and reference.form not in ("workload-selector", "label-selector", "namespace-selector"):
+        if not body and reference.form not in _OF_WORKLOADS:
             found.append(_malformed(pointer, policy, "this entry is not a reference"))
             continue
-        if reference.form in ("workload-selector", "label-selector", "namespace-selector"):
+        if reference.form in _OF_WORKLOADS:
             continue  # workloads are resolved by the implementations that know them
         selector = body.get("selector") if reference.form == "refs" else None
         if reference.form == "selectors" or (isinstance(selector, dict) and "name" not in body):
@@ -86,8 +89,14 @@ def _entries(policy: Resource, kind: PolicyKind) -> Iterator[tuple[Reference, ob
         if reference.form in ("refs", "selectors"):
             for index, each in enumerate(sequence(value)):
                 yield reference, each, ("spec", *path, index)
+            if is_symbolic(value):
+                yield reference, value, ("spec", *path)
         else:
             yield reference, value, ("spec", *path)
+
+
+_OF_WORKLOADS = frozenset({"workload-selector", "label-selector", "namespace-selector"})
+_VARIABLE = Resolution("unknown", "a variable that nothing in the tree fills in stands for its targets")
 
 
 def _malformed(pointer: Pointer, policy: Resource, detail: str) -> Target:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from policylint.model import PolicyKind, Resource, ResourceKey, mapping, text, texts
+from policylint.model import PolicyKind, Resource, ResourceKey, is_symbolic, mapping, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.network.universe import is_unplaced
 from policylint.policy.results import PolicyState, Target
@@ -91,20 +91,25 @@ class UnseenPolicies:
     def _may_be(self, target: Target, met: Collection[ResourceKey]) -> bool:
         """Tell whether a target that was not seen may be something that the requests of a route meet."""
         key, world, behind = target.key, self._simulation.world, self._simulation.acting.workloads
+        if not key.kind:  # a variable stands for its targets
+            return True
         anywhere = is_unplaced(key.namespace or key.name)
         if target.selector is None and key.kind != "Namespace":
             near = (each for each in met if each.kind == key.kind and (anywhere or each.namespace == key.namespace))
             return any(_may_be_called(each.name, key.name, renamed=world.movable) for each in near)
         if is_workload(key.group, key.kind) or key.kind == "Pod":
             services = (world.get(each) for each in met if each.kind == "Service")
-            hidden = (each for each in services if each is None or anywhere or not behind(each.key))
-            return any(_may_select(mapping(target.selector), each) for each in hidden)
+            wanted = mapping(mapping(target.selector).get("matchLabels"))
+            is_open = any(map(is_symbolic, (*wanted, *wanted.values())))
+            hidden = (each for each in services if each is None or anywhere or is_open or not behind(each.key))
+            return any(_may_select(wanted, each) for each in hidden)
         return anywhere or world.movable  # else what is in the tree is selected or not, by its labels
 
     def _is_of_others(self, target: Target, met: Collection[ResourceKey]) -> bool:
         """Tell whether a selector of pods that were not seen calls them by a name that no backend of a route has."""
         wanted = mapping(mapping(target.selector).get("matchLabels"))
-        called = [text(wanted[label]) for label in _NAMING if text(wanted.get(label))]
+        stated = (text(wanted.get(label)) for label in _NAMING)
+        called = [name for name in stated if name and not is_symbolic(name)]
         words: list[str] = []
         for key in met:
             if key.kind == "Service":
@@ -127,9 +132,7 @@ def _may_be_called(name: str, written: str, *, renamed: bool) -> bool:
     return may_be(name, written)
 
 
-def _may_select(selector: Mapping[str, Any], service: Resource | None) -> bool:
-    """Tell whether a selector may take pods that a Service selects, of which none was seen."""
-    if service is None:
-        return True
-    labels, wanted = mapping(service.spec.get("selector")), mapping(selector.get("matchLabels"))
-    return all(labels.get(name, value) == value for name, value in wanted.items())
+def _may_select(wanted: Mapping[str, Any], service: Resource | None) -> bool:
+    """Tell whether some labels may be those of pods that a Service selects."""
+    labels = {} if service is None else mapping(service.spec.get("selector"))
+    return all(labels.get(name, value) == value or is_symbolic(value) for name, value in wanted.items())

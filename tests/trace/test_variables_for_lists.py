@@ -7,19 +7,20 @@ from pathlib import Path
 import pytest
 
 from policylint.simulation import Simulation
-from policylint.trace import Request, Tracer, request
+from policylint.trace import Request, Requirements, Tracer, request
 from tests.worlds import gateway, gateway_class, manifest, opened, route, service
 
 RULES = "rules: [{backendRefs: [{name: web, port: 80}]}]"
 
 
-def routed(folder: Path, more: str) -> Simulation:
+def routed(folder: Path, more: str, *others: str) -> Simulation:
     return opened(
         folder,
         gateway_class("c", "gateway.envoyproxy.io/gatewayclass-controller"),
         gateway("gw", "default", "[{name: http, port: 80, protocol: HTTP}]", of_class="c"),
         service("web", "default", "[{port: 80}]"),
         route("app", "default", "[{name: gw}]", more=more),
+        *others,
     )
 
 
@@ -118,3 +119,57 @@ def test_what_a_variable_says_of_connections_is_not_known(tmp_path: Path, policy
     assert trace.unsettled
     assert not trace.outcome.refused
     assert not [each for each in simulation.network_policies if each.refused]
+
+
+TOKENS = "jwt: {providers: [{name: id, remoteJWKS: {uri: 'https://id.example.com/jwks'}}]}"
+
+
+@pytest.mark.parametrize(
+    ("targets", "state"),
+    [
+        ("targetRefs: '${TARGETS}'", "unknown"),
+        ("targetRefs: ['${TARGET}']", "unknown"),
+        ("targetSelectors: '${TARGETS}'", "unknown"),
+        ("targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: other}]", "open"),
+    ],
+)
+def test_a_variable_may_stand_for_any_target(tmp_path: Path, targets: str, state: str) -> None:
+    login = manifest(
+        "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", "p", "default", f"spec: {{{targets}, {TOKENS}}}"
+    )
+    tracer = Tracer(routed(tmp_path, f"hostnames: [app.example.com], {RULES}", login))
+    trace = tracer.trace(request({"scheme": "http", "host": "app.example.com", "path": "/x"}))
+    assert Requirements(tracer).of(trace, "authentication").state == state
+
+
+@pytest.mark.parametrize(
+    ("rules", "decision"),
+    [
+        ("rules: '${RULES}'", "depends"),
+        ("rules: ['${RULE}']", "depends"),
+        ("rules: [{from: '${SOURCES}'}]", "depends"),
+        ("rules: [{from: ['${SOURCE}']}]", "depends"),
+        ("rules: [{from: [{source: '${SOURCE}'}]}]", "depends"),
+        ("rules: [{to: [{operation: {paths: '${PATHS}'}}]}]", "depends"),
+        ("rules: [{when: '${CONDITIONS}'}]", "depends"),
+        ("rules: [{to: [{operation: {paths: ['/y'], methods: '${METHODS}'}}]}]", "depends"),
+        ("action: DENY, rules: '${RULES}'", "depends"),
+        ("rules: [{when: [{key: source.namespace, values: '${NAMES}'}]}]", "depends"),
+        ("rules: []", "denied"),
+        ("rules: [{}]", "allowed"),
+    ],
+)
+def test_what_a_variable_lets_in_is_not_known(tmp_path: Path, rules: str, decision: str) -> None:
+    meshed = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {istio-injection: enabled}}\n"
+    chosen = manifest(
+        "security.istio.io/v1",
+        "AuthorizationPolicy",
+        "p",
+        "shop",
+        f"spec: {{selector: {{matchLabels: {{app: db}}}}, {rules}}}",
+    )
+    served = service("db", "shop", more="selector: {app: db}")
+    simulation = opened(tmp_path, meshed, workload("web"), workload("db"), served, chosen)
+    asked = Request(service="Service/shop/db", client="Deployment/shop/web", host="db.shop", path="/x")
+    trace = Tracer(simulation).trace(asked)
+    assert trace.authorization == decision

@@ -17,6 +17,7 @@ from policylint.model import (
     Resource,
     ResourceKey,
     World,
+    is_symbolic,
     mapping,
     sequence,
     text,
@@ -39,7 +40,9 @@ def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Gran
         for index, entry in enumerate(sequence(policy.spec.get(path)))
     ]
     hidden = "refs" if policy.spec.get("targetRef") is not None else ""
-    references = tuple(each for each in kind.references if each.form not in ("selectors", hidden))
+    by_others = (each for each in kind.references if each.form not in ("selectors", hidden))
+    of_variables = (each for each in kind.references if is_symbolic(policy.spec.get(each.path)))
+    references = tuple(dict.fromkeys((*by_others, *of_variables)))
     seen = {node for each in resolved_targets for node in each.nodes}
     for target in by_name(policy, kind._replace(references=references), topology, grants):
         resolved = _in_listener_sets(target, topology) if kind.kind == "ClientTrafficPolicy" else target

@@ -191,7 +191,7 @@ def _authorize(judge: _Judge, group: Group, mesh: OfMesh) -> Decision:
     default = otherwise((), allows=True)
     if allowing:
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
-        words = words if any(sequence(policy.spec.get("rules")) for policy in allowing) else "it lets nothing in"
+        words = words if any(policy.spec.get("rules") for policy in allowing) else "it lets nothing in"
         default = otherwise(("spec",), words, allowing[-1], allows=False)
         if not any(map(judge.counts, allowing)):  # without them everything is let in
             allowed = chain(allowed, [AuthorizationRule(None, True, (), _doubtful(allowing[-1]))])
@@ -221,6 +221,7 @@ def _of_provider(rule: AuthorizationRule, mesh: OfMesh, *, several: bool) -> Aut
 
 
 _NOTHING: Callable[[], str] = str
+_VARIABLE = "a variable in its rule"
 
 
 def _unseen(*names: str) -> str:
@@ -276,7 +277,8 @@ class _Judge:
         """Yield each rule of a policy, judged."""
         self._home = policy.key.namespace
         deny = action == "DENY"
-        for index, rule in enumerate(sequence(policy.spec.get("rules"))):
+        stated = policy.spec.get("rules")
+        for index, rule in enumerate([stated] if is_symbolic(stated) else sequence(stated)):
             self.unknown = ""
             self._met, self._unmet = 0, _NOTHING
             left = mapping(rule)
@@ -284,7 +286,7 @@ class _Judge:
                 left, whole_rule = for_streams(left)
                 if action == "ALLOW" and not whole_rule:
                     continue
-            matches = every(self._clauses(left, deny=deny))
+            matches = self._unknown(_VARIABLE) if is_symbolic(rule) else every(self._clauses(left, deny=deny))
             on = self.unknown if matches is None else "it denies such requests" if deny else ""
             if matches and not self.counts(policy):
                 yield AuthorizationRule(None, not deny, (), _doubtful(policy))
@@ -294,8 +296,12 @@ class _Judge:
 
     def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
         """Yield whether each of `from`, `to` and the conditions holds; a rule without any matches everything."""
+        if any(is_symbolic(rule.get(field)) for field in ("from", "to", "when")):
+            yield self._unknown(_VARIABLE)
         for field, inner in (("from", "source"), ("to", "operation")):
-            entries = [mapping(mapping(entry).get(inner)) for entry in sequence(rule.get(field))]
+            entries = [
+                entry if is_symbolic(entry) else mapping(entry).get(inner) for entry in sequence(rule.get(field))
+            ]
             if entries:
                 yield some(self._entry(entry, deny=deny) for entry in entries)
         for condition in map(mapping, sequence(rule.get("when"))):
@@ -305,13 +311,18 @@ class _Judge:
                 yield False  # in ALLOW the rule is left out; in DENY a clause of which nothing is left never matches
                 continue
             values, excluded = texts(condition.get("values")), texts(condition.get("notValues"))
+            if is_symbolic(condition.get("values")) or is_symbolic(condition.get("notValues")):
+                yield self._unknown(_VARIABLE)
             if values:
                 yield self._counted(key, values)
             if excluded:
                 yield self._counted(key, excluded, negative=True)
 
-    def _entry(self, entry: Mapping[str, Any], *, deny: bool) -> bool | None:
+    def _entry(self, written: object, *, deny: bool) -> bool | None:
         """Return whether a source or an operation fits: all of its attributes must."""
+        entry = mapping(written)
+        if is_symbolic(written) or any(map(is_symbolic, entry.values())):
+            return self._unknown(_VARIABLE)
         names = [name for name, values in entry.items() if texts(values)]
         if self._ambient:
             known = [name for name in names if name not in HTTP]
@@ -338,7 +349,7 @@ class _Judge:
     def _attribute(self, name: str, wanted: list[str]) -> bool | None:
         """Return whether one attribute of the request has any of the values, of which some may be variables."""
         answer = self._has(name, wanted)
-        return answer if answer or not any(map(is_symbolic, wanted)) else self._unknown("a variable in its rule")
+        return answer if answer or not any(map(is_symbolic, wanted)) else self._unknown(_VARIABLE)
 
     def _has(self, name: str, wanted: list[str]) -> bool | None:
         """Return whether one attribute of the request has any of the values."""

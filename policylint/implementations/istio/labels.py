@@ -5,7 +5,7 @@ Source: istio/api labels.yaml; docs/design/implementations/istio.md §0.
 
 from __future__ import annotations
 
-from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import SERVICE_IMPORT
 from policylint.topology import whole
 
@@ -97,9 +97,12 @@ def selector_path(policy: Resource) -> tuple[str, str]:
 
 
 def match_labels(policy: Resource) -> dict[str, object]:
-    """Return the labels that a policy selects workloads by; empty for all workloads."""
+    """Return the labels that a policy selects workloads by; empty for all workloads. A variable in their place is one
+    of which nothing is known."""
     selector, field = selector_path(policy)
-    return dict(mapping(mapping(policy.spec.get(selector)).get(field)))
+    stated = policy.spec.get(selector)
+    labels = stated if is_symbolic(stated) else mapping(stated).get(field)
+    return {labels: labels} if isinstance(labels, str) and is_symbolic(labels) else dict(mapping(labels))
 
 
 def is_dry_run(policy: Resource) -> bool:

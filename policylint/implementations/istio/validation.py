@@ -88,7 +88,7 @@ def _selector(policy: Resource) -> Iterator[Reading]:
 def _authorization(policy: Resource) -> Iterator[Reading]:
     action = text(policy.spec.get("action")) or "ALLOW"
     provider = text(mapping(policy.spec.get("provider")).get("name"))
-    if action in ("DENY", "CUSTOM") and not sequence(policy.spec.get("rules")):
+    if action in ("DENY", "CUSTOM") and not _states_some(policy.spec.get("rules")):
         place = "action" if "action" in policy.spec else "rules"
         yield Reading(code="no-rules", reason=f"{action} without rules would never apply", pointer=("spec", place))
     if action == "CUSTOM" and not provider:
@@ -105,7 +105,7 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
         for index, entry in enumerate(sequence(mapping(rule).get(field))):
             pointer: Pointer = (*place, field, index)
             attributes = [name for name, value in mapping(mapping(entry).get(inner)).items() if value]
-            if not attributes:
+            if not attributes and not is_symbolic(entry) and not is_symbolic(mapping(entry).get(inner)):
                 yield Reading(code="empty-rule", reason=f"`{field}.{inner}` must not be empty", pointer=pointer)
             excluded = next((name for name in attributes if action == "CUSTOM" and name in _NOT_WITH_CUSTOM), "")
             if excluded:
@@ -120,7 +120,7 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
         key, pointer = text(condition.get("key")), (*place, "when", index)
         if not key:
             yield Reading(code="empty-rule", reason="`when.key` must not be empty", pointer=pointer)
-        elif not sequence(condition.get("values")) and not sequence(condition.get("notValues")):
+        elif not any(_states_some(condition.get(field)) for field in ("values", "notValues")):
             reason = f"values or notValues must be set for {key}"
             yield Reading(code="empty-rule", reason=reason, pointer=pointer)
         if action == "CUSTOM" and (key in _CONDITIONS_NOT_WITH_CUSTOM or key.startswith("request.auth.")):
@@ -130,6 +130,11 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
             if fault := _attribute_fault(key):
                 yield Reading(code="attribute", reason=fault, pointer=(*pointer, "key"))
             yield from _condition_values(key, condition, pointer)
+
+
+def _states_some(listed: object) -> bool:
+    """Return whether a list has entries, or a variable stands for it."""
+    return bool(sequence(listed)) or is_symbolic(listed)
 
 
 def _values(attributes: Mapping[str, Any], place: Pointer) -> Iterator[Reading]:

@@ -51,14 +51,14 @@ def _beside(simulation: Simulation) -> Iterator[DeadEnd]:
 
 def _scaled_down(simulation: Simulation) -> Iterator[Finding]:
     """Yield the backends of routes behind which every workload has no replicas, and nothing gives it any."""
-    from policylint.topology.workloads import workloads_selected
-
     world = simulation.world
     for route in simulation.topology.routes:
         for backend in route.backends:
             service = world.get(backend.wanted)
             if service is None or service.key[:2] != ("", "Service") or backend.role != "backend":
                 continue
+            from policylint.topology.workloads import workloads_selected
+
             behind = workloads_selected(world, service)
             selector = {"matchLabels": mapping(service.spec.get("selector"))}
             empty = all(type(each.spec.get("replicas")) is int and each.spec["replicas"] == 0 for each in behind)

@@ -53,10 +53,10 @@ def _names(route: Resource) -> list[str]:
 
 def _instances(world: World) -> list[tuple[Resource, tuple[str, ...]]] | None:
     """Return what runs or installs ExternalDNS, each with its sources; None where those of one are not known."""
-    from policylint.topology.workloads import pod_spec
-
     found: list[tuple[Resource, tuple[str, ...]]] = []
     for workload in world.of_kind("apps", "Deployment"):
+        from policylint.topology.workloads import pod_spec
+
         for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
             if _IMAGE in str(container.get("image")).partition(":")[0]:
                 found.append((workload, _stated(texts(container.get("args"))) or _in_environment(container)))

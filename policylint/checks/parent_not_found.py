@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade
@@ -10,6 +11,9 @@ from policylint.checks.kit.suggestions import Nearby
 from policylint.documents import Pointer
 from policylint.model import Finding, Resolution, Resource, ResourceKey
 from policylint.simulation import Simulation
+
+if TYPE_CHECKING:
+    from policylint.model.fix import Fix
 
 RULE = "GWP401"
 
@@ -55,8 +59,6 @@ def _finding(
 
     One of its name in another namespace of the tree is evidence, though its own namespace comes from elsewhere.
     """
-    from policylint.checks.kit.fixes import rename
-
     severity, confidence = grade(unknown)
     homes = nearby.namespaces(wanted) if not unknown or unknown == nearby.elsewhere(wanted) else []
     ground = unknown if homes else ""
@@ -64,6 +66,11 @@ def _finding(
         severity, confidence, unknown = "warning", "assumed", ""
     parent = f"parent {wanted}, which is not among these manifests" if unknown else f"missing parent {wanted}"
     location = at(holder, pointer, "name")
+    fixes: tuple[Fix, ...] = ()
+    if not (unknown or homes):
+        from policylint.checks.kit.fixes import rename
+
+        fixes = rename([location], wanted.name, nearby.name(wanted), nearby.names(wanted), used)
     return Finding(
         RULE,
         severity,
@@ -75,7 +82,5 @@ def _finding(
         confidence=confidence,
         ground=ground,
         field=path(pointer),
-        fixes=()
-        if unknown or homes
-        else rename([location], wanted.name, nearby.name(wanted), nearby.names(wanted), used),
+        fixes=fixes,
     )

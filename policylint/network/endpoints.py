@@ -14,6 +14,7 @@ from policylint.model.kinds import WORKLOADS
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import OTHER_WORKLOADS
 from policylint.network.ports import LAST, PROTOCOLS
+from policylint.topology.workloads import pod_template, running
 
 KINDS = (*WORKLOADS, *OTHER_WORKLOADS)
 POD_ROLES = ("workload", "pods", "proxies")
@@ -79,8 +80,6 @@ class Endpoint(NamedTuple):
     @property
     def listed(self) -> frozenset[tuple[str, int]]:
         """The numbers of its container ports, with protocols: documentation, which no engine enforces."""
-        from policylint.topology.workloads import pod_template
-
         if self.resource is None:
             return frozenset()
         spec = mapping(pod_template(self.resource).get("spec"))
@@ -148,8 +147,6 @@ def _owner(world: World, resource: Resource) -> ResourceKey | None:
 
 def of_workload(resource: Resource, key: ResourceKey) -> Endpoint:
     """Return the end that the pods of a workload are, under the key of what they stand for."""
-    from policylint.topology.workloads import pod_template
-
     template = pod_template(resource)
     spec = mapping(template.get("spec"))
     labels = mapping(mapping(template.get("metadata")).get("labels"))
@@ -173,8 +170,6 @@ def of_workload(resource: Resource, key: ResourceKey) -> Endpoint:
 
 def _container_ports(spec: Mapping[str, Any], *, named: bool = False) -> list[NamedPort]:
     """Return the ports of containers and of sidecars, or only those that have a name."""
-    from policylint.topology.workloads import running
-
     found: list[NamedPort] = []
     for container in running(spec):
         ports = container.get("ports")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from policylint.model import Resource, World, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.network.cilium_installed import AUDITS, PLUGIN, installed
 from policylint.network.kinds import MATCHING_ADDRESSES, MATCHING_PODS
-
-if TYPE_CHECKING:
-    from policylint.spaces.addresses import Range
+from policylint.spaces.addresses import Range, cidr
 
 
 class NetworkFacts(NamedTuple):
@@ -42,8 +38,6 @@ class NetworkFacts(NamedTuple):
 
 def facts_of(world: World) -> NetworkFacts:
     """Return what the configuration and the manifests say of a world's network."""
-    from policylint.spaces.addresses import cidr
-
     stated = world.network
     plugin, idle, matches_nodes = text(stated.get("plugin")), _idle(text(stated.get("enforcement")), ""), False
     for settings in installed(world):

@@ -9,14 +9,16 @@ beside it. Specs are never changed in place: what a fold holds shares its values
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource, ResourceKey
 from policylint.namedtuple import NamedTuple
-from policylint.policy.patching import Move, Patch, Rules, moved
 from policylint.policy.results import Attachment, Effective, Losses, Lost, holds
 from policylint.policy.units import Leaf, Source, Unit, conflicts, leaves, places_of
+
+if TYPE_CHECKING:
+    from policylint.policy.patching import Move, Patch, Rules
 
 Merger = Callable[["Stack"], Effective]
 """The strategy of a kind: from a stack to its effective policy."""
@@ -95,7 +97,7 @@ class Folding:
 
     def join(self, source: Source, field: Pointer, value: Any) -> None:
         """Fill a field together with stronger sources: lists grow, mappings too, of two scalars the first stays."""
-        from policylint.policy.patching import JOIN
+        from policylint.policy.patching import JOIN, Patch
 
         if not holds(self.spec, field):
             self.offer(source, field, value)
@@ -142,6 +144,8 @@ class Folding:
 
     def patch(self, source: Source, proper: Mapping[str, Any], rules: Rules, *, over: bool) -> None:
         """Patch a spec proper over what stands, or else what stands over the spec proper."""
+        from policylint.policy.patching import Patch
+
         incoming = {unit.id: Leaf(source, unit.pointer) for unit in leaves(proper)}
         if over:
             patch = Patch(self.standing, incoming, rules)
@@ -157,6 +161,8 @@ class Folding:
 
         What was lost before to items of a list that was joined now was lost to where these items are now.
         """
+        from policylint.policy.patching import moved
+
         for key, loss in self._losses.items():
             for move in moves:
                 self._losses[key] = loss = loss._replace(place=moved(loss.place, move))

@@ -14,6 +14,7 @@ from policylint.model import Resolution, Resource, ResourceKey, World, is_symbol
 from policylint.patterns import Pattern
 from policylint.topology.grants import Grants
 from policylint.topology.references import of_core, resolve, target
+from policylint.topology.secret_data import contents, hidden
 from policylint.topology.state import ReferenceRole, ReferenceState
 
 PEM = "-----BEGIN "
@@ -149,8 +150,6 @@ def authority_fault(resource: Resource | None, world: World) -> str:
 
 def _fault(resource: Resource | None, fields: tuple[str, ...], world: World) -> str:
     """Return which field lacks PEM, "" if none does, and where it is not known what it holds."""
-    from policylint.topology.secret_data import contents
-
     if resource is None or contents(resource, world) is None:
         return ""
     plain = mapping(resource.body.get("data" if resource.key.kind == "ConfigMap" else "stringData"))
@@ -164,14 +163,10 @@ def _fault(resource: Resource | None, fields: tuple[str, ...], world: World) -> 
 
 def is_pem(value: str) -> bool:
     """Return whether a text holds a PEM block with some base64 content, or may: encrypted, or yet to be filled in."""
-    from policylint.topology.secret_data import hidden
-
     return hidden(value) or is_symbolic(value) or any(_decoded(body) for _, body in BLOCK.findall(value))
 
 
 def _decoded(value: str) -> str:
-    from policylint.topology.secret_data import hidden
-
     if not value or hidden(value):
         return value
     from base64 import b64decode

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policylint.model import GATEWAY_GROUP, Resource, World, integer, mapping, sequence, text
 from policylint.model.kinds import MACHINE, SERVER
 from policylint.model.kinds import WORKLOADS as WORKLOADS
-
-if TYPE_CHECKING:
-    from policylint.model.selectors import Labelled
+from policylint.model.selectors import Labelled, matches
 
 _HASH = "pod-template-hash"
 _OF_PEOPLE = ("app.kubernetes.io", "helm.sh")
@@ -46,8 +44,6 @@ def service_account(workload: Resource) -> str:
 
 def servers_selecting(world: World, workload: Resource) -> list[Resource]:
     """Return the Servers (ports of pods) that select a workload's Pods, sorted."""
-    from policylint.model.selectors import matches
-
     labels = pod_labels(workload)
     servers = world.in_namespace(*SERVER, workload.key.namespace)
     selectors = ((server, server.spec.get("podSelector")) for server in servers)
@@ -126,8 +122,6 @@ def by_pod_labels(world: World, namespace: str) -> Labelled[Resource]:
 
 
 def _by_pod_labels(world: World) -> Callable[[str], Labelled[Resource]]:
-    from policylint.model.selectors import Labelled
-
     return cache(lambda name: Labelled((one for of in WORKLOADS for one in world.in_namespace(*of, name)), pod_labels))
 
 

@@ -13,15 +13,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from policylint.catalog.content import selectors_of
 from policylint.documents.problem import Unread
 from policylint.model import World, is_symbolic, mapping
-from policylint.network.endpoints import workloads
 from policylint.patterns import Pattern
 from policylint.sources import Source, SourceError
 from policylint.sources.skipping import HELM_TEMPLATE
+
+if TYPE_CHECKING:
+    from policylint.network.endpoints import Endpoint
 
 _MOST_READ: Final = 1_000
 """Templates that are looked into."""
@@ -70,7 +72,7 @@ class PodsElsewhere:
         """Return what says why pods with the labels of a selector may be in a namespace (in some, where it is "") of an
         environment though no manifest shows them; "" where nothing that the tree speaks of would make them."""
         scattered = cache(lambda: _scattered(world))
-        to_be_placed = cache(lambda: [end for end in workloads(world) if is_symbolic(end.namespace)])
+        to_be_placed = cache(lambda: _to_be_placed(world))
 
         def reason(selector: Mapping[str, Any], namespace: str) -> str:
             labels = {str(key): str(value) for key, value in mapping(selector.get("matchLabels")).items()}
@@ -146,9 +148,18 @@ class PodsElsewhere:
         return found
 
 
+def _to_be_placed(world: World) -> list[Endpoint]:
+    """Return the workloads of which the namespace is to be filled in."""
+    from policylint.network.endpoints import workloads
+
+    return [end for end in workloads(world) if is_symbolic(end.namespace)]
+
+
 def _scattered(world: World) -> frozenset[str]:
     """Return the namespaces of which the tree shows some workloads, but not those that most of its policies mean. Where
     one is called as a selector says, the labels are the mistake."""
+    from policylint.network.endpoints import workloads
+
     meant: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
     for group, kind in world.kinds():
         for field in selectors_of(group, kind):

@@ -54,7 +54,7 @@ from policylint.topology.routes import Rule, rules
 if TYPE_CHECKING:
     from policylint.implementations.envoy_gateway.authorization import RequestRules
     from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
-    from policylint.implementations.envoy_gateway.overlaps import Overlaps
+    from policylint.implementations.envoy_gateway.overlaps import Overlapping
     from policylint.implementations.generic.detecting import Detection
     from policylint.implementations.generic.sessions import BackendSession
     from policylint.implementations.generic.stops import Stop
@@ -115,7 +115,7 @@ class EnvoyGateway(Implementation):
     def __init__(self) -> None:
         self._statuses: Mapping[ResourceKey, PolicyStatus] = {}
         self._isolated: Isolation | None = None
-        self._overlapping: Overlaps | None = None
+        self._overlapping: Overlapping | None = None
         self._lost: Mapping[Node, ListenerLoss] | None = None
         self._rules: dict[int, tuple[Mapping[str, Any], RequestRules]] = {}
         """The rules of effective specs, by the identity of the spec, which stays while it is kept."""
@@ -380,14 +380,14 @@ class EnvoyGateway(Implementation):
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with Envoy Gateway's own reasons (§2)."""
-        from policylint.implementations.envoy_gateway.overlaps import Overlaps, condition
+        from policylint.implementations.envoy_gateway.overlaps import Overlapping, condition
         from policylint.implementations.envoy_gateway.routes import conditions
 
         isolation = self._isolation(topology)
         refused = self.backend_faults(route, topology)
         told = conditions(route, parent, isolation, self.settings, topology, refused)
         if self._overlapping is None:
-            self._overlapping = Overlaps(topology, isolation)
+            self._overlapping = Overlapping(topology, isolation)
         overlap = condition(route.route, parent, self._overlapping)
         return told if overlap is None else (*told, overlap)
 

@@ -10,11 +10,14 @@ from policylint.model import Resource, ResourceKey, World, mapping, sequence, te
 
 def shared_keys(policy: Resource, world: World) -> Iterator[tuple[Pointer, str]]:
     """Yield API keys that two clients have; of a client that comes twice the first key counts (buildAPIKeyAuth)."""
+    references = sequence(mapping(policy.spec.get("apiKeyAuth")).get("credentialRefs"))
+    if not references:
+        return
     from policylint.topology.secret_data import contents, hidden
 
     clients: set[str] = set()
     holders: dict[str, str] = {}
-    for number, reference in enumerate(sequence(mapping(policy.spec.get("apiKeyAuth")).get("credentialRefs"))):
+    for number, reference in enumerate(references):
         namespace = text(mapping(reference).get("namespace")) or policy.key.namespace
         key = ResourceKey("", "Secret", namespace, text(mapping(reference).get("name")))
         for client, value in sorted((contents(world.get(key), world) or {}).items()):

@@ -24,8 +24,6 @@ class Isolation:
     """The hostnames that every listener leaves to others, in one topology."""
 
     def __init__(self, topology: Topology) -> None:
-        from policylint.implementations.envoy_gateway.listener_conflicts import outdone
-
         self.world = topology.world
         self._topology = topology
         admitted: dict[ResourceKey, list[ListenerState]] = defaultdict(list)
@@ -37,7 +35,10 @@ class Isolation:
         for gateway in topology.gateways:
             of_sets = admitted[gateway.gateway.key] if gateway.attached_listener_sets else ()
             behind = (*gateway.listeners, *of_sets)
-            losing |= outdone(behind) if of_sets else frozenset()
+            if of_sets:
+                from policylint.implementations.envoy_gateway.listener_conflicts import outdone
+
+                losing |= outdone(behind)
             for listener in behind:
                 sharing[listener.gateway, listener.port].append(listener)
         self._sharing: dict[Node, tuple[str, Counter[str]]] = {}

@@ -6,15 +6,17 @@ Source: docs/design/implementations/envoy-gateway.md §5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.model import ROUTE_KINDS, PolicyKind, Resource, ResourceKey, mapping
 from policylint.policy.folding import Folding, Stack
-from policylint.policy.patching import Pairing, Pairs, Rules
 from policylint.policy.results import Attachment, Effective, Losses
 from policylint.policy.units import Layer
 from policylint.topology import Topology
+
+if TYPE_CHECKING:
+    from policylint.policy.patching import Pairing, Pairs
 
 APPENDED = (("rateLimit", "global", "rules"), ("rateLimit", "local", "rules"))
 """Rules of both rate limits stand side by side, as the controller names each after its policy."""
@@ -43,7 +45,6 @@ _PAIRINGS: Mapping[Pointer, Pairing] = {
     ("rateLimit", "local", "rules"): _limits,
     ("rateLimit", "global", "rules"): _global_limits,
 }
-_JSON_MERGE = Rules(_PAIRINGS.get)
 _MERGING = ("strategic", "patch")
 L4_ROUTES = ("TCPRoute", "TLSRoute", "UDPRoute")
 L4_PROTOCOLS = ("TCP", "TLS", "UDP")
@@ -90,9 +91,11 @@ def _merged(
     if on_route[-1] and granularity in _MERGING:
         base = next((index for index in reversed(range(len(above))) if not on_route[index]), None)
         if base is not None:
+            from policylint.policy.patching import Rules
             from policylint.policy.strategies import strategic
 
-            rules = strategic(kind.merge.lists, APPENDED) if granularity == "strategic" else _JSON_MERGE
+            by_lists = granularity == "strategic"
+            rules = strategic(kind.merge.lists, APPENDED) if by_lists else Rules(_PAIRINGS.get)
             nearest = above.pop(base)
             inherited = _plain(nearest)
             # Go writes no empty list of these fields (`omitempty`), so a patch does not say it.

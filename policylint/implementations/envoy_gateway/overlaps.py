@@ -22,7 +22,7 @@ _MOST_NAMED = 100
 """Other routes that a condition names; where all routes of a host overlap, all their names are the square of them."""
 
 
-class Overlaps:
+class Overlapping:
     """The routes of listeners that share a match and a hostname; others stay unread."""
 
     def __init__(self, topology: Topology, isolation: Isolation) -> None:
@@ -65,7 +65,7 @@ class Overlaps:
         return self._written[route.key]
 
 
-def condition(route: Resource, parent: ParentState, found: Overlaps) -> Condition | None:
+def condition(route: Resource, parent: ParentState, found: Overlapping) -> Condition | None:
     """Return what is said of a route at a parent; None where no other route takes its requests there."""
     nodes = (each.node for each in parent.candidates if parent.accepted and not each.failure)
     alike = [names for node in nodes for names in found.at(node).get(route.key, ())]

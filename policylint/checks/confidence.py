@@ -158,7 +158,7 @@ def _to_be_given(finding: Finding, simulation: Simulation) -> str:
     made = list(_of_lone_charts(finding, simulation))
     charts = sorted({chart for _, chart in made})
     if len(charts) > 1 and not all(resource.metadata.get("namespace") for resource, _ in made):
-        return f"nothing says that charts {listing(charts)} are installed beside each other"
+        return f"nothing says that charts {listing(charts)} are installed in one place"
     for resource, chart in made:
         namespaces = {key.namespace for key in finding.resources if key.namespace}
         if not resource.metadata.get("namespace") and len(namespaces) > 1:

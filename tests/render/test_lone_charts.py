@@ -137,7 +137,7 @@ def test_two_charts_may_be_installed_far_from_each_other(tmp_path: Path, space: 
     (finding,) = found(tmp_path, files, "GWP419")
     assert finding.confidence == confidence
     if not space:
-        assert finding.ground == "nothing says that charts charts/cart and charts/web are installed beside each other"
+        assert finding.ground == "nothing says that charts charts/cart and charts/web are installed in one place"
 
 
 @pytest.mark.parametrize(

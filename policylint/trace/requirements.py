@@ -13,6 +13,7 @@ from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.model import Resource, ResourceKey
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
+from policylint.network.kinds import KINDS
 from policylint.policy.asking import Ask, setters
 from policylint.policy.authorizing import CLAIM
 from policylint.policy.results import Group
@@ -213,8 +214,9 @@ class Requirements:
         if trace.route is None:
             return "", ""
         state = self._simulation.topology.route(trace.route.key)
-        if trace.route.key.unplaced:
-            return f"the namespace of {trace.route.key} is not known", ""
+        anywhere = f"the namespace of {trace.route.key} is not known" if trace.route.key.unplaced else ""
+        if anywhere and any(key[:2] not in KINDS for key in self._simulation.policies):  # one may be for that namespace
+            return anywhere, ""
         met = [trace.route.key, *(key for key in (trace.gateway,) if key is not None)]
         if trace.listener is not None:
             met.append(trace.listener.holder.key)
@@ -225,7 +227,7 @@ class Requirements:
         unconfigured = self._unconfigured(trace)
         if unconfigured and trace.gateway is not None and trace.gateway[:2] == OWN_GATEWAY:
             return unconfigured, ""  # it names a policy that selects the pods
-        return "", found.ground or unconfigured or found.of_others
+        return "", anywhere or found.ground or unconfigured or found.of_others
 
     def _unconfigured(self, trace: Trace) -> str:
         """Return which settings of the controller of a door were not seen, that may ask at all of its entries."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from policylint.catalog.naming import is_known, is_no_version
 from policylint.cel.nodes import Fuel
-from policylint.model import Location, Resource, World, is_symbolic
+from policylint.model import Location, Resource, World, is_symbolic, mapping
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.schema.built_in import SHAPED, checkers_of_types, refused
@@ -264,7 +264,7 @@ def _is_open(schema: Known, violation: Violation, version: str) -> bool:
         return False
     may_change = schema.elsewhere or "alpha" in version or "beta" in version  # a later release has more fields
     if violation.code == "unknown-field" and may_change and not _is_mistaken(schema, violation):
-        return True
+        return not (schema.elsewhere and _is_of_a_neighbor(schema, violation))
     if violation.code == "enum" and schema.elsewhere and (_is_no_word(violation) or not _is_alike(violation)):
         return True  # and more words, also a word in two cases
     return is_passing(schema, violation.pointer)
@@ -279,6 +279,16 @@ def _is_mistaken(schema: Known, violation: Violation) -> bool:
     if bool(violation.belongs):
         return True
     return _is_alike(violation) and not (schema.elsewhere and _has_other_words(violation))
+
+
+def _is_of_a_neighbor(schema: Known, violation: Violation) -> bool:
+    """Tell whether an unknown field is one of a field beside it, which may not be written: `branch` is of `ref`."""
+    node: Any = schema.schema
+    for step in violation.pointer[:-1]:
+        node = mapping(node)
+        node = node.get("items") if isinstance(step, int) else mapping(node.get("properties")).get(step)
+    neighbors = mapping(mapping(node).get("properties")).values()
+    return any(violation.pointer[-1] in mapping(mapping(each).get("properties")) for each in neighbors)
 
 
 def _has_other_words(violation: Violation) -> bool:

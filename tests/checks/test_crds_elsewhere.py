@@ -29,6 +29,7 @@ spec:
               properties:
                 rate: {type: integer}
                 mode: {type: string, enum: [audit, enforce]}
+                ref: {type: object, properties: {branch: {type: string}}}
                 targetRef: {type: object, x-kubernetes-preserve-unknown-fields: true}
 """
 SHAPING = """
@@ -38,6 +39,7 @@ metadata: {name: slow, namespace: shop}
 spec: {FIELD, targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: edge}}
 """
 MISSPELT, UNKNOWN, LONGER, WRONG = "rates: 5", "burstiness: 5", "rateUp: 5", "rate: high"
+NEIGHBOR = "branch: main"
 BEFORE, WORD, CASE, SLIP = "celRate: 5", "mode: warn", "mode: Audit", "mode: enfroce"
 CERTAIN, ASSUMED, NOTE = ("error", "certain"), ("warning", "assumed"), ("note", "assumed")
 
@@ -73,7 +75,7 @@ def test_one_beside_them_is_theirs(tmp_path: Path, crd: str, policy: str, field:
     ("field", "expected"),
     [
         *((MISSPELT, ASSUMED), (UNKNOWN, NOTE), (LONGER, NOTE), (BEFORE, NOTE), (WRONG, ASSUMED)),
-        *((WORD, NOTE), (CASE, NOTE), (SLIP, ASSUMED)),
+        *((WORD, NOTE), (CASE, NOTE), (SLIP, ASSUMED), (NEIGHBOR, ASSUMED)),
     ],
 )
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1"])

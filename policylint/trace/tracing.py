@@ -105,6 +105,7 @@ class Tracer:
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
         for state, candidate in attached(simulation):
             self._attached[candidate.node].append((state, candidate))
+        self._anywhere = [each for each in simulation.topology.routes if is_symbolic(each.route.spec.get("parentRefs"))]
         for state in simulation.topology.routes:
             for parent in state.parents:
                 if parent.section_found is None and is_symbolic(parent.section):
@@ -482,12 +483,15 @@ class Tracer:
         fitting = self.responder.flattened(fitting, start)
         if not fitting:
             kind = "GRPCRoute" if grpc else "HTTPRoute"
-            open_states = [each for each in self._open.get(gateway.gateway.key, ()) if each.route.key.kind == kind]
+            doubtful = (*self._open.get(gateway.gateway.key, ()), *self._anywhere)
+            open_states = [each for each in doubtful if each.route.key.kind == kind]
             may_serve = [(state.route, state.hostnames) for state in open_states]
             ranked = self._ranking(gateway)
             open_ones = matches_at(may_serve, request.host, self._narrowing, ranked, grpc)
             if open_takers := ordered(tried(open_ones, request)):
-                why = f"the listener that {open_takers[0].route.key} is for stands in a variable"
+                taker = open_takers[0].route
+                end = "Gateway" if is_symbolic(taker.spec.get("parentRefs")) else "listener"
+                why = f"the {end} that {taker.key} is for stands in a variable"
                 return start._replace(outcome=Outcome(unknown=True, reason=why))
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")

@@ -40,6 +40,24 @@ def test_what_a_variable_says_of_requests_is_not_known(tmp_path: Path, more: str
     assert "variable" in outcome.reason
 
 
+def test_parents_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
+    simulation = opened(
+        tmp_path,
+        gateway_class("c", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway("gw", "default", "[{name: http, port: 80, protocol: HTTP}]", of_class="c"),
+        service("web", "default", "[{port: 80}]"),
+        route("app", "default", "'${PARENTS}'", more=f"hostnames: [app.example.com], {RULES}"),
+        route("own", "default", "[{name: gw}]", more=f"hostnames: [own.example.com], {RULES}"),
+    )
+    tracer = Tracer(simulation)
+    outcomes = [
+        tracer.trace(request({"scheme": "http", "host": f"{host}.example.com", "path": "/x"})).outcome
+        for host in ("app", "own", "other")
+    ]
+    assert [(each.unknown, each.status) for each in outcomes] == [(True, None), (False, None), (False, 404)]
+    assert outcomes[0].reason == "the Gateway that HTTPRoute default/app is for stands in a variable"
+
+
 def test_hosts_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
     asked = request({"scheme": "http", "host": "app.example.com", "path": "/x"})
     trace = Tracer(routed(tmp_path, f"hostnames: '${{HOSTS}}', {RULES}")).trace(asked)

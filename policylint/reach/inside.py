@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import filterfalse
 
-from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import Client
 from policylint.reach.entries import EntryPoint
@@ -124,7 +125,7 @@ def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
         routed = routed or tracer.admissions.has_front(service) or len(meshes) > 1
         routed = routed or any(mesh.hides_clients(world) for mesh in meshes)
         backends = _backends(tracer, entry) if world.once(has_policies) else []
-        for account in clients.by_account if routed or backends else ():
+        for account in filterfalse(is_symbolic, clients.by_account if routed or backends else ()):
             client = tracer.sender(f"ServiceAccount/{account}")
             unseen = Client(None, account.partition("/")[0], account)
             usual = met_by(tracer, service, unseen, entry.port, entry.scheme)

@@ -498,7 +498,8 @@ def _acts_by_trace(world: Environment) -> Answers:
             passed = not (end.unknown or way.undecided) and bool(end.backends)
             known[route] = known.get(route, True) and passed and not any(share.problem for share in end.shares)
             acting = (set(each.group.effective.owners.values()) for each in way.trace.policies if not each.skipped)
-            met.setdefault(route, set()).update(*acting)
+            deciding = {each.decision.by.key for each in way.trace.admissions if each.decision.by is not None}
+            met.setdefault(route, set()).update(deciding, *acting)
             unmet = (each.group.effective.owners.values() for each in way.trace.policies if each.skipped)
             waiting.setdefault(route, set()).update(*unmet)
             taken.setdefault(route, set()).add(way.trace.rule)
@@ -1323,8 +1324,9 @@ def _unknown(change: Change, reasons: Iterable[tuple[str, int]]) -> list[tuple[s
 
 
 def _is_of_services(change: Change, why: str) -> bool:
-    """Return whether a policy that may ask for something is one of Services alone: clients inside meet it."""
-    return any(
+    """Return whether a policy that may ask for something is one of Services alone: clients inside meet it, as they do
+    what network policies do to accounts."""
+    return " may stop what ServiceAccount/" in why or any(
         all(node.key.kind == "Service" for target in state.targets for node in target.nodes)
         for side in change.sides[:2]
         for state in side.policies.values()

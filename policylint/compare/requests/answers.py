@@ -515,13 +515,15 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
     elif before.serves:
         change = "rerouted"
     unsettled, ground = after.trace.unsettled or before.trace.unsettled, after.ground
-    kept_out = before if change == "opened" else after
+    kept_out, let_in = (before, after) if change == "opened" else (after, before)
+    if change in ("opened", "closed") and kept_out.trace.is_cut_off and let_in.trace.network is not None:
+        unsettled = unsettled or let_in.trace.network.doubt  # what the network did, it may do still
     if change in ("opened", "closed") and kept_out.denied and not kept_out.trace.is_cut_off:
         # who certainly turns it away does so whatever the network does
         unsettled, ground = "", ground or (unsettled if change == "opened" else "")
     unknown = before.unknown or after.unknown or before.ground or unsettled
     if change in ("opened", "closed") and kept_out.at_pods:
-        unknown = unknown or (after if change == "opened" else before).behind
+        unknown = unknown or let_in.behind
     if not before.denied:
         unknown = unknown or ground
     if change == "rerouted":  # what is asked otherwise is a difference of its own

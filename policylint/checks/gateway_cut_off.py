@@ -25,6 +25,7 @@ from policylint.topology.namespaces import NAME_LABEL
 
 RULE = "GWP604"
 _ACCEPTED = "the routes are accepted and their references resolve"
+_AT_NODE = "HostPort"
 _OF_GATEWAY = ("/gateway-name", "/owning-gateway-name", "/owning-gateway-namespace")
 """How the labels end by which the proxies of one Gateway are told from others."""
 
@@ -155,12 +156,25 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
         if way.verdict == "denied":
             hop = next(hop for hop in way.hops if hop.verdict == "denied")
             step = hop.deciding
-            if step is not None and step.policy is not None:
+            if step is not None and step.policy is not None and not _is_for_pods(simulation, gateway, hop):
                 side = "egress" if hop.egress and step is hop.egress[-1] else "ingress"
                 by_policy.setdefault((step.policy.key, side), []).append(_Cut(route, backend, gateway, hop))
     for (key, side), cuts in sorted(by_policy.items()):
         yield _finding(simulation, key, side, cuts)
     yield from _closed(simulation, hops)
+
+
+def _is_for_pods(simulation: Simulation, gateway: ResourceKey, hop: Hop) -> bool:
+    """Return whether a port at nodes is open to others than clients: agents have theirs for the pods of their nodes."""
+    over, _, number = hop.port.partition(" ")
+    ports = simulation.network.universe.ports.at(over, int(number)) if number.isdigit() else 0
+    return gateway.kind == _AT_NODE and _opens(simulation.network, simulation.hops.number(hop.target), ports)
+
+
+def _opens(network: Network, subject: int, ports: int = 0) -> bool:
+    """Return whether anything is let in to a pod, on some ports or on any."""
+    among = ports or network.universe.ports.all
+    return network.check(subject, "ingress", network.universe.everything, among) != "denied"
 
 
 def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
@@ -210,9 +224,8 @@ def _finding(simulation: Simulation, key: ResourceKey, side: str, cuts: list[_Cu
         rule.doubt for entry in network.entries(subject, _direction(side)) for rule, _ in entry.rules if rule.doubt
     ]
     severity, confidence, ground = doubt(simulation, key.namespace or first.backend.wanted.namespace)
-    everybody = network.universe.everything, network.universe.ports.all
     is_published = first.gateway.kind in PUBLISHED
-    if is_published and network.check(subject, "ingress", *everybody) != "denied":
+    if is_published and _opens(network, subject):
         doubts.append("perhaps no others are meant to come")
     grounds = [*dict.fromkeys(doubts), *filter(None, [ground])]
     if doubts and confidence == "certain":

@@ -81,9 +81,8 @@ def published_as(service: Resource) -> list[str]:
 
 def comes_by_others(world: World, door: ResourceKey) -> bool:
     """Return whether requests may come to what is published with another address than their client's: that of a node,
-    unless the Service keeps the client's, or of a pod that is the load balancer (k3s), or connects to its own node.
-
-    Source: containernetworking/plugins, portmap: what comes to a hostPort from elsewhere keeps its address.
+    unless the Service keeps the client's, or of a pod that is the load balancer (k3s), or connects to its own node. A
+    port of a container at its node keeps the client's (containernetworking/plugins, portmap: SNAT of its own node's).
     """
     if door.kind == "HostPort":
         return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from policylint.checks import run
+from policylint.trace import Tracer
+from policylint.trace.request import from_url
 from tests.worlds import manifest, service, simulated
 
 PODS = manifest(
@@ -98,13 +100,23 @@ def test_whatever_they_come_in_by(objects: tuple[str, ...]) -> None:
     assert [each.rule for each in run(simulated(*objects), select={"GWP604"})] == []
 
 
-def test_a_port_of_a_node_keeps_the_address_of_clients() -> None:
-    """What comes from other hosts shows its address (portmap), so that a rule for pods lets none of it in."""
-    inside = SHUT.replace("policyTypes: [Ingress]", "policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}]}]")
-    outside = inside.replace("{podSelector: {}}]}]", "{ipBlock: {cidr: 203.0.113.0/24}}]}]")
-    for port, policy, told in (
-        ("{containerPort: 80, hostPort: 80}", inside, ["GWP604"]),
-        ("{containerPort: 80, hostPort: 80}", outside, []),
-        ("{containerPort: 80}", inside, []),
-    ):
-        assert [each.rule for each in run(simulated(at_node(port), policy), select={"GWP604"})] == told
+@pytest.mark.parametrize(
+    ("peers", "rules"),
+    [
+        ("[{namespaceSelector: {}}]", []),
+        ("[{podSelector: {}}]", []),
+        ("[{ipBlock: {cidr: 0.0.0.0/0}}]", []),
+        ("", ["GWP604"]),
+    ],
+)
+def test_a_port_at_a_node_keeps_the_clients_address(peers: str, rules: list[str]) -> None:
+    """Agents have one for the pods of their node: whoever lets pods in may mean no client."""
+    let_in = f", ingress: [{{from: {peers}}}]" if peers else ""
+    policy = manifest(
+        "networking.k8s.io/v1", "NetworkPolicy", "own", "shop",
+        f"spec: {{podSelector: {{}}, policyTypes: [Ingress]{let_in}}}",
+    )  # fmt: skip
+    world = simulated(at_node("{containerPort: 80, hostPort: 80}"), policy)
+    assert [each.rule for each in run(world, select={"GWP604"})] == rules
+    ended = Tracer(world).trace(from_url("GET", "http://a.example/", client="203.0.113.9")).outcome
+    assert (ended.refused, ended.unknown) == ("0.0.0.0/0" not in peers, False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from policylint.catalog.kinds import shipped_catalog
 from policylint.documents import Pointer
 from policylint.model.policy_kind import ContentField, Misleading, content_fields, misleadings
-from policylint.model.resource import mapping, sequence
+from policylint.model.resource import mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -90,6 +90,37 @@ def owner_of_object(group: str, kind: str) -> str:
         if any((entry.get("group"), entry.get("kind")) == (group, kind) for entry in entries):
             return str(file.content()["implementation"])
     return ""
+
+
+class ToldIn(NamedTuple):
+    """Where the configuration of a controller may stand: in objects of a kind, below a key of ConfigMaps that hold YAML
+    ("" elsewhere), and below a path."""
+
+    kind: tuple[str, str]
+    key: str = ""
+    pointer: tuple[str, ...] = ()
+
+
+@cache
+def told_in(implementation: str) -> tuple[ToldIn, ...]:
+    """Return where the configuration of an implementation's controller may stand."""
+    return tuple(
+        ToldIn(
+            (text(entry.get("kind")).partition(".")[2], text(entry.get("kind")).partition(".")[0]),
+            text(entry.get("key")),
+            tuple(filter(None, text(entry.get("at")).split("."))),
+        )
+        for file in shipped_catalog()
+        if file.implementation == implementation
+        for entry in map(mapping, sequence(file.content().get("configuration")))
+    )
+
+
+@cache
+def names_with(implementation: str) -> str:
+    """Return the switch without which an implementation sends no requests to Services that are names; "" for none."""
+    files = (file for file in shipped_catalog() if file.implementation == implementation)
+    return next((text(file.content().get("externalNamesWith")) for file in files), "")
 
 
 @cache

@@ -380,11 +380,15 @@ class Catalog:
             self._backends[implementation] = frozenset((group, kind) for kind, _, group in names)
         return self._backends[implementation]
 
-    def refuses_names(self, implementation: str) -> tuple[str, str]:
-        """Return the reason why an implementation refuses Services that are names as backends, in words too, or ""."""
+    def refuses_names(self, implementation: str) -> tuple[str, int | None, str]:
+        """Return the reason why an implementation refuses Services that are names as backends ("" where it takes them),
+        or the status of requests to those that it takes and cannot find (None otherwise), in words too."""
         found = (file.content() for file in self._of(implementation) if file.has(b"\nexternalNames:"))
         said = next(found, {})
-        return text(said.get("externalNames")), f"{text(said.get('title'))} takes no Service of type ExternalName"
+        stated, title = said.get("externalNames"), text(said.get("title"))
+        status = integer(stated)
+        does = "takes no Service" if status is None else "knows no endpoints of a Service"
+        return "" if status is not None else text(stated), status, f"{title} {does} of type ExternalName"
 
     def unread(self, implementation: str | None, what: str) -> str:
         """Return why the release of an implementation that is in use does not read a kind, a field or a protocol; ""

@@ -165,13 +165,14 @@ def _refused(state: RouteState, told: Mapping[tuple[ResourceKey, ResourceKey], s
         is_told = backend.reason in _REPORTED and (backend.reason != _MISSING or backend.port_found is False)
         of_policies = [(policy, why) for (key, policy), why in told.items() if key == backend.wanted]
         is_told |= any(why == backend.message or str(policy) in backend.message for policy, why in of_policies)
-        if backend.reason and not is_told and backend.resolution.found:
+        if (backend.reason or backend.status is not None) and not is_told and backend.resolution.found:
             refused.setdefault((backend.wanted, backend.message), backend)
     for (wanted, why), backend in refused.items():
+        what = "which its controller refuses" if backend.status is None else f"which answers none ({backend.status})"
         yield Finding(
             RULE,
             "warning",
-            f"{route.key} sends requests to {wanted}, which its controller refuses: {why}",
+            f"{route.key} sends requests to {wanted}, {what}: {why}",
             at(route, backend.pointer, "name"),
             resources=(route.key, wanted),
             confidence="assumed",

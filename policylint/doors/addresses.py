@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.documents import Pointer, read
+from policylint.documents import Pointer
 from policylint.doors.controllers import settings_of
 from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor
+from policylint.implementations.generic.configuration import configurations
 from policylint.implementations.generic.containers import containers
 from policylint.load.charts import values_of
 from policylint.model import Resource, World, integer, mapping, sequence, text
@@ -55,27 +56,21 @@ class TrustedHops(NamedTuple):
     hops: int
 
 
-def stated_hops(world: World, *places: tuple[tuple[str, str], str, Pointer]) -> Iterator[TrustedHops]:
+def stated_hops(world: World, implementation: str, *ways: tuple[str, ...]) -> Iterator[TrustedHops]:
     """Yield the objects that may say how many proxies before it a controller trusts.
 
     Args:
-        places: kinds whose objects may say so, the key of a ConfigMap that holds YAML ("" elsewhere), and where.
+        ways: where configuration may have the number.
     """
-    for kind, key, pointer in places:
-        for each in world.of_kind(*kind):
-            body: Any = each.body
-            if key:
-                held = mapping(body.get("data")).get(key)
-                body = {} if held is None else next((one.value for one in read(str(held).encode(), key).documents), {})
-                if not body:
-                    continue
-            hops = integer(value_at(body, pointer)) or 0
-            yield TrustedHops(each, ("data", key) if key else pointer, f"{pointer[-1]}: {hops}", hops)
+    for each in configurations(world, implementation):
+        pointer = next((way for way in ways if each.value(*way) is not None), ways[0])
+        hops = integer(each.value(*pointer)) or 0
+        yield TrustedHops(each.holder, each.at(*pointer), f"{pointer[-1]}: {hops}", hops)
 
 
-def counted(world: World, *places: tuple[tuple[str, str], str, Pointer]) -> dict[str, Any] | None:
+def counted(world: World, implementation: str, *ways: tuple[str, ...]) -> dict[str, Any] | None:
     """Return how many proxies before it a controller trusts, as a setting of a door; None where nothing was seen."""
-    found = list(stated_hops(world, *places))
+    found = list(stated_hops(world, implementation, *ways))
     trusting = next((each for each in found if each.hops), None)
     if trusting is not None:
         return {"field": trusting.field, "hops": trusting.hops}

@@ -7,6 +7,7 @@ tls-termination, client-authorization, jwt-verification, ip-filtering.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
 from policylint.doors.named import leads_out
 from policylint.doors.vendors import guards
+from policylint.implementations.generic.configuration import Told, configurations, named_only
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.forged import ForgedRule
 from policylint.matches import CHANCE
@@ -46,11 +48,8 @@ _ENDS = ("services", "requestRedirectPolicy", "directResponsePolicy")
 """What a route has one of."""
 _DEEPEST = 16
 """Most inclusions within each other that are followed."""
-_HOPS = (
-    ((KIND[0], "ContourConfiguration"), "", ("spec", "envoy", "network", "numTrustedHops")),
-    ((KIND[0], "ContourDeployment"), "", ("spec", "runtimeSettings", "envoy", "network", "numTrustedHops")),
-    (("", "ConfigMap"), "contour.yaml", ("network", "num-trusted-hops")),
-)
+_NAME, _TITLE = "contour", "Contour"
+_HOPS = (("envoy", "network", "numTrustedHops"), ("network", "num-trusted-hops"))
 """Where the number of trusted proxies stands: for `source: Remote`; `Peer` is who connects."""
 Backends = Callable[[Resource], tuple[BackendState, ...]]
 Conditions = tuple[Mapping[str, Any], ...]
@@ -67,7 +66,33 @@ def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
         holder = made_of(roots[0], {}, {}, _DOOR._replace(name=called))
         served = [each for each in roots if each.spec.get("virtualhost") and not _fault(world, each)]
         rules = [rule for proxy in served for rule in _Root(world, proxy).rules()]
-        yield door(holder, _CONTROLLER, rules, guards(), backends, (_HTTP, _HTTPS))
+        taken = partial(_taken, world, backends)
+        yield door(holder, _CONTROLLER, rules, guards(), taken, (_HTTP, _HTTPS))
+
+
+def _taken(world: World, backends: Backends, proxy: Resource) -> tuple[BackendState, ...]:
+    """Return the backends of an HTTPProxy, those marked that Contour certainly does not take."""
+    found = ((each, *named_only(each.resolution.resource, world, _NAME, _TITLE)) for each in backends(proxy))
+    return tuple(
+        each._replace(reason="ServiceUnresolvedReference", message=why) if is_certain else each
+        for each, why, is_certain in found
+    )
+
+
+def _names(world: World, proxy: Resource) -> Iterator[DeadEnd]:
+    """Yield the services of an HTTPProxy that are names of hosts, where Contour is told of none."""
+    for pointer, value in (
+        *places(proxy.spec, "routes.*.services.*", ("spec",)),
+        *places(proxy.spec, "tcpproxy.services.*", ("spec",)),
+    ):
+        service = world.get(ResourceKey("", "Service", proxy.key.namespace, text(mapping(value).get("name"))))
+        why, is_certain = named_only(service, world, _NAME, _TITLE)
+        if is_certain and service is not None:
+            fix = "switch them on in Contour's configuration, or name a Service that selects pods"
+            does = f"sends requests to {service.key}: {why}"
+            yield DeadEnd(
+                proxy, (*pointer, "name"), does, fix, (service.key,), then="without another service they get 503"
+            )
 
 
 def invalid(world: World) -> Iterator[DeadEnd]:
@@ -75,6 +100,7 @@ def invalid(world: World) -> Iterator[DeadEnd]:
     yield from _not_included(world)
     yield from _unrouted(world)
     for proxy in world.of_kind(*KIND):
+        yield from _names(world, proxy)
         if proxy.spec.get("virtualhost"):
             if fault := _fault(world, proxy):
                 pointer, reason = fault
@@ -283,7 +309,7 @@ def forgeable(world: World) -> Iterator[ForgedRule]:
 
     Source: projectcontour.io/docs, «IP filtering»; Envoy's documentation of HTTP headers, xff_num_trusted_hops.
     """
-    trusting = next((each for each in stated_hops(world, *_HOPS) if each.hops), None)
+    trusting = next((each for each in stated_hops(world, _NAME, *_HOPS) if each.hops), None)
     for proxy in world.of_kind(*KIND) if trusting is not None else ():
         listed = (places(proxy.spec, f"**.{field}", ("spec",)) for field in ("ipAllowPolicy", "ipDenyPolicy"))
         for pointer, entries in chain.from_iterable(listed):
@@ -390,7 +416,8 @@ class _Root:
                     body["filters"] = [{"type": "CORS", "cors": cors}, *sequence(body.get("filters"))]
                 asked = () if secured else (*self._asked(opening, proxy, route, pointer), *answered)
                 name = f"route-{number}" + (" to https" if secured else "")
-                yield DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked)
+                doubt = "" if secured else self._doubt(proxy, body)
+                yield DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked, doubt)
         faults = _faults_of_includes(proxy)
         for number, include in enumerate(
             map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ()
@@ -408,6 +435,15 @@ class _Root:
                 said, (_, *rest) = _match(above)
                 said["also"] = [{"of": "path", "type": CHANCE, "value": f"{key} was not seen"}]
                 yield from self._not_there(proxy, number, (said, (_FIRST, *rest)), open_)
+
+    def _doubt(self, proxy: Resource, body: Mapping[str, Any]) -> str:
+        """Return why it is not known whether Contour sends requests to what a route names; "" where it is."""
+        for each in map(mapping, sequence(body.get("backendRefs"))):
+            key = ResourceKey("", "Service", proxy.key.namespace, text(each.get("name")))
+            why, is_certain = named_only(self._world.get(key), self._world, _NAME, _TITLE)
+            if why and not is_certain:
+                return why
+        return ""
 
     def _not_there(
         self, proxy: Resource, number: int, taken: tuple[dict[str, Any], tuple[int, ...]], open_: Mapping[str, str]
@@ -427,6 +463,7 @@ class _Root:
         """Yield what is asked on a route: logins where there is TLS, limits and addresses anywhere; routes first."""
         if opening is _HTTPS:
             yield from self._logins(route)
+        yield from self._authorization(route, encrypted=opening is _HTTPS)
         yield from self._limits(proxy, route, pointer)
         for field, setting in (("ipAllowPolicy", "allow"), ("ipDenyPolicy", "deny")):
             own = route.get("ipAllowPolicy") or route.get("ipDenyPolicy")
@@ -441,14 +478,15 @@ class _Root:
                 if len(sources) > 1:
                     asked = {"unread": field}
                 elif sources == {"Remote"}:
-                    found = counted(self._world, *_HOPS)
+                    found = counted(self._world, _NAME, *_HOPS)
                     asked |= {SETTING: found} if found else {}
                     if found is None:
                         yield unseen(holder, "Contour")
                 yield Guard(holder, asked, {(name,): (*place, field) for name in asked})
 
     def _limits(self, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
-        """Yield how many requests are taken: a route's own limits take the place of its host's, each of its sort.
+        """Yield how many requests are taken: a route's own limits take the place of its host's, each of its sort, and
+        the default of all is that of a host without a global one.
 
         Source: internal/dag/httpproxy_processor.go, rateLimitPerRoute; internal/envoy/v3/route.go @ 31c4bb38e.
         """
@@ -462,6 +500,23 @@ class _Root:
                     at: Pointer = (*place, "rateLimitPolicy", sort)
                     yield Guard(holder, {setting: dict(limit)}, {(setting,): at})
                     break
+            else:
+                yield from self._default_limit(setting) if sort == "global" else ()
+
+    def _default_limit(self, setting: str) -> Iterator[Guard]:
+        """Yield the global limit of all hosts that state none and are not taken out.
+
+        Source: internal/dag/httpproxy_processor.go, computeVirtualHostRateLimitPolicy @ 31c4bb38e.
+        """
+        field = ("rateLimitService", "defaultGlobalRateLimitPolicy")
+        of_all = self._of_all(*field)
+        own = mapping(mapping(self._host.get("rateLimitPolicy")).get("global"))
+        if of_all is not None and own.get("disabled") is not True:
+            limit = mapping(of_all.value(*field))
+            if not self._is_agreed(*field):
+                yield Guard(of_all.holder, {"unread": field[-1]}, {("unread",): of_all.at(*field)})
+            elif limit.get("descriptors") and limit.get("disabled") is not True:
+                yield Guard(of_all.holder, {setting: dict(limit)}, {(setting,): of_all.at(*field)})
 
     def _cors(self) -> dict[str, Any]:
         """Return who is answered preflights, before anything is asked; nothing where origins stand in expressions.
@@ -482,14 +537,39 @@ class _Root:
             place: Pointer = ("spec", "virtualhost", "tls", "clientValidation")
             yield Guard(self._proxy, {setting: dict(client)}, {(setting,): place})
 
+    def _of_all(self, *field: str) -> Told | None:
+        """Return the configuration that says something for all HTTPProxies, None where none does."""
+        return next((each for each in configurations(self._world, _NAME) if each.value(*field) is not None), None)
+
+    def _is_agreed(self, *field: str) -> bool:
+        """Return whether all configurations that were seen say the same: which is of a proxy's Contour nobody asks."""
+        said = [each.value(*field) for each in configurations(self._world, _NAME)]
+        return said.count(said[0]) == len(said)
+
+    def _authorization(self, route: Mapping[str, Any], *, encrypted: bool) -> Iterator[Guard]:
+        """Yield the authorizer of a route: that of its host, which only TLS has, else that of all. Whether it is asked
+        the route says before its host, and that before the configuration.
+
+        Source: internal/dag/httpproxy_processor.go, computeRoutes, computeSecureVirtualHostAuthorization @ 31c4bb38e.
+        """
+        own, of_all = self._host.get("authorization"), self._of_all("globalExtAuth")
+        common = {} if of_all is None else mapping(of_all.value("globalExtAuth"))
+        stated = route.get("authPolicy") or mapping(common if own is None else own).get("authPolicy")
+        if mapping(stated).get("disabled") is True:
+            return
+        if encrypted and (named := mapping(mapping(own).get("extensionRef"))):
+            spec = {"externalAuth": dict(named)}
+            yield Guard(self._proxy, spec, {("externalAuth",): ("spec", "virtualhost", "authorization")})
+        elif of_all is not None and self._is_agreed("globalExtAuth"):
+            namespace, _, name = text(common.get("extensionService")).rpartition("/")
+            spec = {"externalAuth": dict(mapping(common.get("extensionRef"))) or {"namespace": namespace, "name": name}}
+            yield Guard(of_all.holder, spec, {("externalAuth",): of_all.at("globalExtAuth")})
+        elif of_all is not None:
+            yield Guard(of_all.holder, {"unread": "globalExtAuth"}, {("unread",): of_all.at("globalExtAuth")})
+
     def _logins(self, route: Mapping[str, Any]) -> Iterator[Guard]:
         at: Pointer = ("spec", "virtualhost")
         yield from self._certificates()
-        authoriser = mapping(self._host.get("authorization"))
-        policy = {**mapping(authoriser.get("authPolicy")), **mapping(route.get("authPolicy"))}
-        if authoriser and policy.get("disabled") is not True:
-            spec = {"externalAuth": dict(mapping(authoriser.get("extensionRef")))}
-            yield Guard(self._proxy, spec, {("externalAuth",): (*at, "authorization")})
         verification = mapping(route.get("jwtVerificationPolicy"))
         wanted = text(verification.get("require"))
         for number, provider in enumerate(map(mapping, sequence(self._host.get("jwtProviders")))):

@@ -2,14 +2,23 @@
 
 Source: internal/envoy/v3/listener.go, DefaultFilters; Envoy's filter `cors`, forward_not_matching_preflights;
 internal/dag/accessors.go, upstreamProtocol (`appProtocol`, else the annotations of the Service), and
-internal/envoy/v3/auth.go, UpstreamTLSContext (without an authority and a name nothing is verified).
+internal/envoy/v3/auth.go, UpstreamTLSContext (without an authority and a name nothing is verified); accessors.go,
+validateExternalName (Services of type ExternalName are off where its configuration does not have them).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
+from policylint.implementations.generic.configuration import named_only
 from policylint.implementations.generic.sessions import BackendSession, port_of_service
 from policylint.model import Resource, ResourceKey, World, text
+
+if TYPE_CHECKING:
+    from policylint.topology import RouteState, Topology
 
 _ENCRYPTED = ("projectcontour.io/upstream-protocol.tls", "projectcontour.io/upstream-protocol.h2")
 
@@ -20,6 +29,15 @@ class Contour(Implementation):
     name = "contour"
     upgrades_outlast = True
     preflights = 200, False
+
+    def backend_faults(self, route: RouteState, topology: Topology) -> Mapping[Pointer, tuple[str, str]]:
+        """Return the backendRefs to Services that are names, where Contour is told of none."""
+        faults = {}
+        for backend in route.backends:
+            why, is_certain = named_only(backend.resolution.resource, topology.world, self.name, "Contour")
+            if is_certain and not backend.reason:
+                faults[backend.pointer] = ("BackendNotFound", why)
+        return faults
 
     def session(
         self,

@@ -510,8 +510,8 @@ def _marked(backend: BackendState, name: str, others: Collection[tuple[str, str]
     seen = backend.resolution.resource if backend.wanted[:2] == SERVICE else None
     if seen is None or seen.spec.get("type") != "ExternalName":
         return backend
-    reason, message = catalog.refuses_names(name)
-    return backend._replace(reason=reason, message=message) if reason else backend
+    reason, status, message = catalog.refuses_names(name)
+    return backend._replace(reason=reason, message=message, status=status) if reason or status else backend
 
 
 def _resolve(

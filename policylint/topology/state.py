@@ -206,6 +206,7 @@ class BackendState(NamedTuple):
         granted: as in ReferenceState.
         reason: InvalidKind, RefNotPermitted, BackendNotFound, what its controller says, or "" (a missing port fails
             no condition).
+        status: of all requests to it, where the controller takes the reference and has no endpoints for it; None else.
     """
 
     role: BackendRole
@@ -219,6 +220,7 @@ class BackendState(NamedTuple):
     granted: bool | None
     reason: str = ""
     message: str = ""
+    status: int | None = None
 
 
 class RouteState(NamedTuple):

@@ -493,7 +493,7 @@ def generator_of(route: Resource) -> str:
 
 
 def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False) -> Outcome:
-    """Return the outcome of a rule with these backends: 500 if none of them works (a stream is refused)."""
+    """Return the outcome of a rule with these backends: an error if none of them works (a stream is refused)."""
     working = [share for share in backend_shares if not share.problem and share.share]
     if working:
         return Outcome(tuple(backend_shares))
@@ -503,4 +503,6 @@ def outcome_of(backend_shares: Sequence[Share], *, stream: bool = False) -> Outc
         reason = next(share.problem for share in backend_shares if share.problem)
     else:
         reason = "all its backends have weight 0"
-    return Outcome(tuple(backend_shares), None if stream else 500, refused=stream, reason=reason)
+    statuses = {share.status for share in backend_shares if share.weight} or {500}
+    status = None if stream or len(statuses) > 1 else statuses.pop()
+    return Outcome(tuple(backend_shares), status, refused=stream, reason=reason)

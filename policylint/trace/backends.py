@@ -162,6 +162,8 @@ def shares(
             fault = problem(backend) or _filter_problem(world, route, backend)
             by = route if route.key != own.key else None
             share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, fault, by)
+            if fault and backend.status is not None:
+                share = share._replace(status=backend.status)
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))
     total = sum(share.weight for share in backend_shares)
     return [share._replace(share=share.weight / total) if total else share for share in backend_shares]
@@ -179,7 +181,7 @@ def taken_for_granted(route: RouteState | None, working: Iterable[Share]) -> Ite
 
 def problem(backend: BackendState) -> str:
     """Return why a backendRef cannot be used, "" when it can or when that is unknown."""
-    if backend.reason:
+    if backend.reason or backend.status is not None:
         return backend.message or backend.reason
     if backend.granted is False:
         return f"no ReferenceGrant lets the route name {backend.wanted}"

@@ -29,6 +29,7 @@ class Share(NamedTuple):
         share: 0 to 1.
         pointer: of the backendRef below the route, () where there is none.
         route: that names it, where it is not the one that takes the request.
+        status: of the error.
     """
 
     key: ResourceKey
@@ -39,6 +40,7 @@ class Share(NamedTuple):
     section: Node | None = None
     problem: str = ""
     route: Resource | None = None
+    status: int = 500
 
 
 class Outcome(NamedTuple):

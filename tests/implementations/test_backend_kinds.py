@@ -49,7 +49,7 @@ READS = {
     "TraefikService": {"traefik", "unheard-of"},
     "InferencePool": {"eg", "kgateway", "agentgateway", "istio", "nginx", "unheard-of"},
     "Service": set(CONTROLLERS),
-    "ExternalName": set(CONTROLLERS) - {"eg", "nginx", "traefik"},  # NGINX Gateway Fabric asks for a resolver
+    "ExternalName": set(CONTROLLERS) - {"eg", "nginx", "traefik", "agentgateway"},  # NGINX asks for a resolver
 }
 
 
@@ -82,6 +82,18 @@ def test_what_several_controllers_serve_is_none_ones_alone(controller: str) -> N
     others = (gateway_class("kgateway", CONTROLLERS["kgateway"]), gateway("other", of_class="kgateway"))
     (state,) = simulated(*both, *others).topology.routes
     assert [backend.reason for backend in state.backends] == [""]
+
+
+@pytest.mark.parametrize(("controller", "status"), [("kgateway", 503), ("cilium", 503), ("agentgateway", 500)])
+def test_a_name_that_is_taken_has_no_endpoints(controller: str, status: int) -> None:
+    """The reference is resolved, and nothing answers; beside a backend that works, its part of the requests fails."""
+    simulation = simulated(*manifests(controller, "ExternalName"))
+    (state,) = simulation.topology.routes
+    resolved = next(each for each in state.parents[0].conditions if each.type == "ResolvedRefs")
+    assert (resolved.status, state.backends[0].status) == ("True", status)
+    traced = Tracer(simulation).trace(request({"host": "www.example.com", "path": "/"}))
+    assert traced.outcome.status == status
+    assert "knows no endpoints of a Service of type ExternalName" in traced.outcome.reason
 
 
 def test_the_status_says_so() -> None:

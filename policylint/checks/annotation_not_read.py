@@ -6,7 +6,7 @@ their place is filters and policies. Or it is for a program beside them (schemas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.kinds import INGRESS, WORKLOADS
@@ -16,6 +16,8 @@ from policylint.simulation import Simulation
 from policylint.topology.ancestry import gateways_above, implementation_of
 
 RULE = "GWP114"
+_RECORDS = "external-dns."
+"""What annotations for records have in their prefixes, whichever release reads them."""
 _ARTICLES = {"annotations": "an annotation", "labels": "a label"}
 _OF_INGRESSES = ".ingress.kubernetes.io"
 """How the prefixes of the annotations end that controllers of Ingresses read: `nginx.ingress.kubernetes.io/…`."""
@@ -58,11 +60,57 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     help=(f"fix: move it to the {places[0]}",) if len(places) == 1 else (),
                     field=str(annotation),
                 )
+    yield from _of_other_releases(simulation)
     for (annotation, _), holders in unread.items():
         from policylint.checks.kit.speaking import is_spoken_of
 
         if not is_spoken_of(simulation.world, annotation):
             yield _for_others(annotation, holders)
+
+
+def _of_other_releases(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the annotations for records that begin as no ExternalDNS here reads them: as another release does."""
+    kinds = [("", "Service"), INGRESS, *((GATEWAY_GROUP, each) for each in (*ROUTE_KINDS, "Gateway"))]
+    bearing = [
+        each for kind in kinds for each in simulation.world.of_kind(*kind) if _RECORDS in str([*each.annotations])
+    ]
+    if not bearing:
+        return
+    from policylint.checks.kit.record_makers import PREFIXES, prefixes_read
+    from policylint.checks.kit.speaking import is_spoken_of
+
+    prefixes = prefixes_read(simulation.world)
+    former = [each for each in PREFIXES if prefixes and each not in prefixes]
+    found: dict[str, list[Resource]] = {}
+    if former:
+        _collect(bearing, former, prefixes, found)
+    for annotation, holders in found.items():
+        if is_spoken_of(simulation.world, annotation):
+            continue
+        more = f" and {count(len(holders) - 1, 'other object')}" if len(holders) > 1 else ""
+        yield Finding(
+            RULE,
+            "warning",
+            f"{annotation} does nothing on {holders[0].key}{more}: ExternalDNS reads {listing(prefixes)} here",
+            holders[0].location("metadata", "annotations", annotation, key=True),
+            resources=tuple(each.key for each in holders[:20]),
+            label="it begins so since release 0.22" if annotation.startswith(PREFIXES[1]) else "as of release 0.22",
+            help=(f"fix: begin it with {prefixes[0]}, or set --annotation-prefix",),
+            confidence="assumed",
+            ground="another ExternalDNS may read it",
+            field=annotation,
+        )
+
+
+def _collect(
+    holders: Iterable[Resource], former: Sequence[str], prefixes: Sequence[str], found: dict[str, list[Resource]]
+) -> None:
+    """Add the annotations of objects that begin in former ways, and are not there in one that is read."""
+    for holder in holders:
+        for annotation in map(str, holder.annotations):
+            beginning, _, name = annotation.rpartition("/")
+            if f"{beginning}/" in former and not any(f"{prefix}{name}" in holder.annotations for prefix in prefixes):
+                found.setdefault(annotation, []).append(holder)
 
 
 def _of_ingresses(holder: Resource, simulation: Simulation) -> Iterator[Finding]:

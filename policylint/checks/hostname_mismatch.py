@@ -5,9 +5,10 @@ So is a name that an annotation gives external-dns, which makes records of what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from policylint.checks.kit.locations import path
+from policylint.checks.kit.record_makers import PREFIXES, prefixes_read
 from policylint.checks.kit.routing import grade
 from policylint.model import Finding, Related, Resource, is_symbolic, text
 from policylint.model.words import listing
@@ -17,11 +18,12 @@ from policylint.topology.hostnames import EVERY, covers, patterns
 
 RULE = "GWP404"
 MISMATCH = "NoMatchingListenerHostname"
-_RECORDS = ("external-dns.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/hostname")
-"""By which annotation names are read, since its release 0.22 and before."""
+_RECORDS = "hostname"
+"""The annotation by which external-dns reads names."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
+    prefixes = prefixes_read(simulation.world) or PREFIXES
     for state in simulation.topology.routes:
         for parent in state.parents:
             failures = {candidate.failure for candidate in parent.candidates}
@@ -31,7 +33,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             nodes = {each.node for parent in state.parents for each in parent.candidates if not each.failure}
             taken = [each.hostname for node in nodes if (each := simulation.topology.listener(node)) is not None]
             yield from _unserved(state, taken)
-            yield from _without_record(state, taken)
+            yield from _without_record(state, taken, prefixes)
 
 
 def _is_seen(parent: ParentState) -> bool:
@@ -67,9 +69,10 @@ def _unserved(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
         )
 
 
-def _without_record(state: RouteState, taken: Sequence[str]) -> Iterator[Finding]:
+def _without_record(state: RouteState, taken: Sequence[str], prefixes: Iterable[str]) -> Iterator[Finding]:
     """Yield the annotated names of which external-dns makes no record (its source/gateway.go, hosts and resolve)."""
-    stated = ((read, text(state.route.annotations.get(read))) for read in _RECORDS)
+    annotations = (f"{prefix}{_RECORDS}" for prefix in prefixes)
+    stated = ((read, text(state.route.annotations.get(read))) for read in annotations)
     for annotation, name in ((read, name.strip()) for read, names in stated if names for name in names.split(",")):
         (host,) = patterns([name])
         if host == EVERY or is_symbolic(host) or any(covers(each, host) or covers(host, each) for each in taken):

@@ -114,7 +114,9 @@ def invalid(world: World) -> Iterator[DeadEnd]:
                     () if rival is None else (rival,),
                     then=then,
                 )
-            elif _Root(world, proxy).answers_no_tls():
+                continue
+            yield from _replaced(world, proxy)
+            if _Root(world, proxy).answers_no_tls():
                 place: Pointer = ("spec", "virtualhost", "tls", "passthrough")
                 does = "passes TLS through (`passthrough`), and has no `tcpproxy` to take it"
                 fix = "add `tcpproxy`, or name a `secretName` in place of `passthrough` where routes are to answer"
@@ -376,8 +378,18 @@ class _Root:
         self._tls: Mapping[str, Any] = mapping(self._host.get("tls"))
 
     def rules(self) -> Iterator[DoorRule]:
-        yield from self._of(self._proxy, (), 0)
+        yield from (each for each, by in self.replaced() if by is None)
         yield from self._of_connections(self._proxy, 0)
+
+    def replaced(self) -> list[tuple[DoorRule, DoorRule | None]]:
+        """Return all rules, each with the one that takes its place: of those with the same conditions the last is made,
+        and what a proxy includes comes before its own routes.
+
+        Source: internal/dag/httpproxy_processor.go, computeRoutes; dag.go, VirtualHost.AddRoute @ 31c4bb38e.
+        """
+        made = [((str(each.opening), written), each) for written, each in self._of(self._proxy, (), 0)]
+        last = dict(made)
+        return [(each, None if last[key] is each else last[key]) for key, each in made]
 
     def answers_no_tls(self) -> bool:
         """Return whether TLS is passed on, and to nobody."""
@@ -400,8 +412,30 @@ class _Root:
             asked = tuple(() if passes else self._certificates())
             yield DoorRule(proxy, opening, host, "tcpproxy", body, ("spec", "tcpproxy"), asked)
 
-    def _of(self, proxy: Resource, above: Conditions, depth: int) -> Iterator[DoorRule]:
-        """Yield the rules of a proxy below some conditions."""
+    def _of(self, proxy: Resource, above: Conditions, depth: int) -> Iterator[tuple[str, DoorRule]]:
+        """Yield the rules of a proxy below some conditions, each with all of its conditions."""
+        faults = _faults_of_includes(proxy)
+        for number, include in enumerate(
+            map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ()
+        ):
+            own = tuple(map(mapping, sequence(include.get("conditions"))))
+            key = _included(proxy, include)
+            child = self._world.get(key)
+            if number in faults:
+                continue
+            if child is not None and not child.spec.get("virtualhost"):
+                yield from self._of(child, (*above, *own), depth + 1)
+            elif open_ := leads_out(self._world, key):
+                taken, weights = _match((*above, *own))
+                if not own:  # its routes may be for narrower paths than those here
+                    taken["also"] = [{"of": "path", "type": CHANCE, "value": f"{key} was not seen"}]
+                    weights = _FIRST, *weights[1:]
+                yield from (
+                    (f"{key} {number}", each) for each in self._not_there(proxy, number, (taken, weights), open_)
+                )
+            elif own:
+                missing = self._not_there(proxy, number, _match((*above, *own)), {})
+                yield from ((_written((*above, *own)), each) for each in missing)
         routes = () if _fault_of_routes(proxy) else sequence(proxy.spec.get("routes"))
         for number, route in enumerate(map(mapping, routes)):
             pointer: Pointer = ("spec", "routes", number)
@@ -417,24 +451,8 @@ class _Root:
                 asked = () if secured else (*self._asked(opening, proxy, route, pointer), *answered)
                 name = f"route-{number}" + (" to https" if secured else "")
                 doubt = "" if secured else self._doubt(proxy, body)
-                yield DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked, doubt)
-        faults = _faults_of_includes(proxy)
-        for number, include in enumerate(
-            map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ()
-        ):
-            own = tuple(map(mapping, sequence(include.get("conditions"))))
-            key = _included(proxy, include)
-            child = self._world.get(key)
-            if number in faults:
-                continue
-            if child is not None and not child.spec.get("virtualhost"):
-                yield from self._of(child, (*above, *own), depth + 1)
-            elif own:
-                yield from self._not_there(proxy, number, _match((*above, *own)), leads_out(self._world, key))
-            elif open_ := leads_out(self._world, key):  # its routes may be for narrower paths than those here
-                said, (_, *rest) = _match(above)
-                said["also"] = [{"of": "path", "type": CHANCE, "value": f"{key} was not seen"}]
-                yield from self._not_there(proxy, number, (said, (_FIRST, *rest)), open_)
+                rule = DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked, doubt)
+                yield _written(conditions), rule
 
     def _doubt(self, proxy: Resource, body: Mapping[str, Any]) -> str:
         """Return why it is not known whether Contour sends requests to what a route names; "" where it is."""
@@ -576,6 +594,28 @@ class _Root:
             is_meant = provider.get("name") == wanted if wanted else provider.get("default") is True
             if is_meant and verification.get("disabled") is not True:
                 yield Guard(self._proxy, {"jwt": dict(provider)}, {("jwt",): (*at, "jwtProviders", number)})
+
+
+def _written(conditions: Conditions) -> str:
+    """Return conditions that all must hold as text: their prefixes in a row, and the others in any order."""
+    prefix = "".join(text(each.get("prefix")) for each in conditions).replace("//", "/") or "/"
+    others = sorted({str(sorted(each.items(), key=str)) for each in conditions if not each.get("prefix")})
+    return f"{prefix} {others}"
+
+
+def _replaced(world: World, proxy: Resource) -> Iterator[DeadEnd]:
+    """Yield the routes whose place another one takes, of a host and all that it includes."""
+    told: set[tuple[ResourceKey, Pointer]] = set()
+    for each, by in _Root(world, proxy).replaced():
+        place = (each.holder.key, each.pointer)
+        if by is not None and (by.holder.key, by.pointer) != place and place not in told:
+            told.add(place)
+            where = f"spec.{by.pointer[1]}[{by.pointer[2]}]"
+            where += "" if by.holder.key == each.holder.key else f" of {by.holder.key}"
+            does = f"has a route whose conditions {where} has as well"
+            fix = "take one of both out, or tell them apart by their conditions"
+            then = "Contour makes the last one alone, which takes its requests"
+            yield DeadEnd(each.holder, each.pointer, does, fix, (by.holder.key,), then=then, severity="warning")
 
 
 _FIRST = 3

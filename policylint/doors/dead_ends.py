@@ -14,7 +14,7 @@ from policylint.doors.istio import hidden, undelegated
 from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
-from policylint.doors.traefik import TRAEFIK_SERVICE, unrouted
+from policylint.doors.traefik import TRAEFIK_SERVICE, replaced, unrouted
 from policylint.doors.traefik_first import never_reached
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
@@ -32,6 +32,7 @@ from policylint.model import (
     value_at,
 )
 from policylint.model.kinds import INGRESS
+from policylint.model.words import listing
 
 _CLASS = "kubernetes.io/ingress.class"
 _BY_ANNOTATION = "use-annotation"
@@ -42,9 +43,11 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     """Yield where objects that are doors by themselves lead to nothing."""
     yield from invalid(world)
     yield from unrouted(world)
+    yield from replaced(world)
     yield from never_reached(world)
     yield from without_service(world)
     yield from _without_pods(world)
+    yield from _without_port(world)
     yield from without_object(world)
     yield from astray(world)
     yield from contended(world)
@@ -110,13 +113,52 @@ def _without_pods(world: World) -> Iterator[DeadEnd]:
         yield DeadEnd(resource, place, does, fix, (key,), then=_answered(world, resource))
 
 
+def _without_port(world: World) -> Iterator[DeadEnd]:
+    """Yield what sends requests, or copies of them, to a port that the Service does not have."""
+    fields = {each.kind: each.port for each in naming() if each.port}
+    told: set[tuple[ResourceKey, ResourceKey, object]] = set()
+    for resource, pointer, value, key in services_named(world):
+        field = fields.get(resource.key[:2])
+        service = world.get(key) if field and key.kind == "Service" else None
+        if field is None or service is None or service.spec.get("type") == "ExternalName":
+            continue
+        place = pointer if isinstance(value, dict) else pointer[:-1]
+        port = _port(mapping(value_at(resource.body, place)).get(field))
+        opened = [mapping(each) for each in sequence(service.spec.get("ports"))]
+        # ingress-nginx, internal/ingress/controller/controller.go, serviceEndpoints, takes that of the pods, too
+        names = ("port", "name", "targetPort") if resource.key[:2] == INGRESS else ("port", "name")
+        known = {each.get(name) for each in opened for name in names}
+        if port is None or not opened or any(map(is_symbolic, map(str, known))) or port in known:
+            continue
+        if (resource.key, key, port) not in told and not is_symbolic(str(port)):
+            told.add((resource.key, key, port))
+            is_copy = mapping(value).get("mirror") is True
+            does = f"{'mirrors' if is_copy else 'sends'} requests to port {port} of {key}, which it does not have"
+            fix = f"name one that it has: {listing([each.get('port') for each in opened], word='or')}"
+            status, unmade = without_backends(world, resource.key)
+            then = COPIES if is_copy else _answered(world, resource)
+            if unmade == "missing" and not is_copy:  # for want of a Service alone
+                then = f"these requests are answered with {status or 'an error'}"
+            severity: Severity = "warning" if is_copy else "error"
+            yield DeadEnd(resource, (*place, field), does, fix, (key,), then=then, severity=severity)
+
+
+def _port(stated: object) -> int | str | None:
+    """Return the port that is named, by number or by name; None for none."""
+    if isinstance(stated, dict):
+        stated = stated.get("number", stated.get("name"))
+    if isinstance(stated, str) and stated.isdigit():
+        return int(stated)
+    return stated if isinstance(stated, int | str) and stated != "" else None
+
+
 def services_named(world: World) -> Iterator[tuple[Resource, Pointer, object, ResourceKey]]:
     """Yield the Services, and objects in their place, that objects name, each with where and how it is written."""
-    for kind, paths, is_address in naming():
-        for resource in world.of_kind(*kind):
-            for path in paths:
+    for naming_kind in naming():
+        for resource in world.of_kind(*naming_kind.kind):
+            for path in naming_kind.at:
                 for pointer, value in places(resource.spec, path, ("spec",)):
-                    key = _named(value, resource, is_address=is_address)
+                    key = _named(value, resource, is_address=naming_kind.is_address)
                     if key is not None:
                         yield resource, pointer, value, key
 

@@ -303,7 +303,7 @@ def _acting(world: World, ingress: Resource, route: Mapping[str, Any]) -> Iterat
 
 def _named(holder: Resource) -> list[Mapping[str, Any]]:
     """Return the services that an object beside IngressRoutes names."""
-    paths = next((paths for kind, paths, _ in naming() if kind == holder.key[:2]), ())
+    paths = next((each.at for each in naming() if each.kind == holder.key[:2]), ())
     written = (value for path in paths for _, value in places(holder.spec, path, ("spec",)))
     return [each for each in map(mapping, written) if each.get("name")]
 
@@ -368,6 +368,21 @@ def _routers(world: World, routes: Iterable[Resource]) -> Iterator[Router]:
             openings = tuple(_openings(world, ingress))
             found[written] = Router(ingress, number, rank, read, openings, body, asked, doubt)
         yield from found.values()
+
+
+def replaced(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules whose routers later ones of their objects replace, which read alike."""
+    for kind in (KIND[1], "IngressRouteTCP"):
+        for ingress in world.of_kind(KIND[0], kind):
+            rules = [text(mapping(each).get("match")) for each in sequence(ingress.spec.get("routes"))]
+            last = {written: number for number, written in enumerate(rules)}
+            for number, written in enumerate(rules):
+                if written and last[written] != number:
+                    does = f"has a rule that spec.routes[{last[written]}] repeats"
+                    fix = "take one of both out, or move it to an object of its own"
+                    then = "Traefik makes the router of the last one alone, whatever their priorities"
+                    place: Pointer = ("spec", "routes", number, "match")
+                    yield DeadEnd(ingress, place, does, fix, then=then, severity="warning")
 
 
 def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:

@@ -15,6 +15,7 @@ from policylint.model import PolicyKind, Resource, integer, mapping, sequence, t
 from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
+from policylint.namedtuple import NamedTuple
 
 
 class Vendor:
@@ -339,14 +340,29 @@ def unserved(group: str, kind: str) -> tuple[int | None, str]:
 
 
 @lru_cache(maxsize=1)
-def naming() -> list[tuple[tuple[str, str], tuple[str, ...], bool]]:
-    """Return kinds whose objects name Services, where they do so, and whether by addresses."""
-    entries = map(mapping, sequence(_content().get("names")))
-    split = ((text(entry.get("kind")).rpartition("/"), entry) for entry in entries)
-    return [
-        ((group, kind), tuple(texts(entry.get("at"))), entry.get("address") is True)
-        for (group, _, kind), entry in split
-    ]
+class ServiceNames(NamedTuple):
+    """A kind whose objects name Services.
+
+    Args:
+        at: where they do so, below their spec.
+        is_address: whether by addresses.
+        port: the field with a port of the Service, beside its name; "" where none is known.
+    """
+
+    kind: tuple[str, str]
+    at: tuple[str, ...]
+    is_address: bool
+    port: str
+
+
+def naming() -> list[ServiceNames]:
+    """Return the kinds whose objects name Services."""
+    found = []
+    for entry in map(mapping, sequence(_content().get("names"))):
+        group, _, kind = text(entry.get("kind")).rpartition("/")
+        at, port = tuple(texts(entry.get("at"))), text(entry.get("port"))
+        found.append(ServiceNames((group, kind), at, entry.get("address") is True, port))
+    return found
 
 
 def objects_named() -> list[Mapping[str, Any]]:

@@ -172,7 +172,7 @@ def named_by_traefik() -> Iterator[tuple[str, str]]:
 
 
 def test_each_name_in_an_object_of_traefik_is_in_one_of_the_lists() -> None:
-    known = {(f"{group}/{kind}", path) for (group, kind), paths, _ in naming() for path in paths}
+    known = {(f"{group}/{kind}", path) for (group, kind), paths, *_ in naming() for path in paths}
     known |= {(str(entry["kind"]), path) for entry in objects_named() for path in texts(entry["at"])}
     found = list(named_by_traefik())
     assert len(found) > 25

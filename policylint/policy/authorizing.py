@@ -79,6 +79,7 @@ class RequestFacts(NamedTuple):
         asked: keeps the questions.
         rewritten: the properties that are no longer those that the client sent.
         service: the Service that it is sent to, None for what goes to Gateways or straight to pods.
+        straight: the workload to whose pods it is sent by their address, None for what goes to anything else.
         scheme: `http` or `https`, "" where that is not known.
         claimed: by header in lower case, the claim that a proxy writes there, whatever clients write.
     """
@@ -98,6 +99,7 @@ class RequestFacts(NamedTuple):
     asked: list[RequestQuestion] | None = None
     rewritten: frozenset[str] = frozenset()
     service: Resource | None = None
+    straight: Resource | None = None
     scheme: str = ""
     peer: str = ""
     claimed: Mapping[str, str] = {}

@@ -79,12 +79,14 @@ class Admissions:
         *,
         stream: bool = False,
         asked_for: ResourceKey | None = None,
+        straight: bool = False,
         address: str | None = None,
     ) -> Trace:
         """Return a trace with what the proxies on its way answer, and with the end that this means.
 
         Args:
             asked_for: the Service that a client of the mesh calls, whatever backend its routes lead to.
+            straight: whether it calls pods by their address.
             stream: whether the proxies see no HTTP request in it.
             address: of the client, as the Gateway finds it; None for that of who connects.
         """
@@ -134,7 +136,7 @@ class Admissions:
         for number, share in enumerate(shares):
             if share.problem or not share.share:
                 continue
-            answers, denied = self._behind(trace, share, caller, senders, asked, stream=stream)
+            answers, denied = self._behind(trace, share, caller, senders, asked, stream=stream, straight=straight)
             found += answers
             if denied is not None:
                 shares[number] = share._replace(problem=turning_away(denied))
@@ -197,6 +199,7 @@ class Admissions:
         asked: list[RequestQuestion],
         *,
         stream: bool,
+        straight: bool,
     ) -> tuple[list[PlacedDecision], PlacedDecision | None]:
         """Return what is answered before a backend and at its pods, and the answer that turns the request away.
 
@@ -239,7 +242,8 @@ class Admissions:
             # the proxy beside a pod believes the last address of X-Forwarded-For, which a Gateway of the mesh writes
             is_passed_on = sender is not None and sender.key == trace.gateway
             address = request.address if is_passed_on else peer
-            call = call._replace(dialled=share.port, service=service, address=address, peer=peer)
+            called = workload if straight and share.key == workload.key else None
+            call = call._replace(dialled=share.port, service=service, straight=called, address=address, peer=peer)
             here = Checkpoint((whole(workload.key),), workload)
             either = [list(self._ask(call._replace(sender=each), here)) for each in senders]
             agree = all(answers == either[0] for answers in either)

@@ -91,7 +91,7 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
         return Trace(request, Outcome((Share(workload, request.port, 1, 1.0),)), path=(whole(workload),))
     resource = world.get(workload)
     services = services_selecting(world, resource) if resource is not None else []
-    trace = _direct(tracer, Trace(request, Outcome()), workload)
+    trace = _direct(tracer, Trace(request, Outcome()), workload, straight=True)
     if trace.outcome.refused or trace.outcome.status is not None or not services:
         return trace
     straight = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
@@ -134,7 +134,7 @@ def routed_otherwise(world: World, service: ResourceKey, client: str) -> Resourc
 
 
 def past_services(tracer: Tracer, request: Request) -> Trace:
-    """Return the trace of a request to a Pod by its address."""
+    """Return the trace of a request to a Pod, by its address or by a Service that was not seen."""
     return _direct(tracer, Trace(request, Outcome()), _object(tracer, request.pod, _WORKLOADS))
 
 
@@ -242,8 +242,10 @@ def _routes(tracer: Tracer, service: ResourceKey, port: int | None) -> list[Rout
     return list(attached.values())
 
 
-def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True) -> Trace:
-    """Return the trace of traffic that reaches the Service without any route."""
+def _direct(
+    tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool = True, straight: bool = False
+) -> Trace:
+    """Return the trace of traffic that reaches the Service, or pods by their address, without any route."""
     request = start.request
     port = request.port if ported else None
     section = port_of(tracer.simulation.world.get(service), port, "")[1]
@@ -259,7 +261,8 @@ def _direct(tracer: Tracer, start: Trace, service: ResourceKey, *, ported: bool 
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share], ""),
     )
-    return tracer.admissions.applied(taken_off(trace, trace.policies), tracer.client(start), asked_for=service)
+    trace, client = taken_off(trace, trace.policies), tracer.client(start)
+    return tracer.admissions.applied(trace, client, asked_for=service, straight=straight)
 
 
 def _object(tracer: Tracer, name: str, kinds: tuple[str, ...]) -> ResourceKey:

@@ -172,6 +172,8 @@ def _mutual(mode: str, by: Resource | None, place: Pointer, sender: Sender) -> D
     if known is None:
         return Decision("depends", place, sender.doubt, by=by)
     why = "it takes no plain text"
+    if sender.past_services:
+        why += ", and sidecars send no other to the address of a pod"
     if sender.rule is not None:
         why = f"it wants a certificate of the mesh, and {sender.rule.key} has its clients show none"
     return Decision("denied", place, why, by=by, resets=True, because=sender.rule)

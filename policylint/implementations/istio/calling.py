@@ -25,11 +25,13 @@ from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestF
 from policylint.spaces.predicates import Predicate
 from policylint.topology import whole
 from policylint.topology.hostnames import covers
+from policylint.topology.workloads import services_selecting
 
 _TRAFFIC = "traffic.sidecar.istio.io/"
 _INTERCEPTION = "sidecar.istio.io/interceptionMode"
 _BYPASSED = "ambient.istio.io/bypass-inbound-capture"
 _PLAIN = 80
+_HEADLESS = "whether a Service without an address of its own has its sidecar know the address of the pod"
 _OTHER_RANGES = ("includeOutboundIPRanges", "excludeOutboundIPRanges")
 
 
@@ -48,9 +50,11 @@ class Sender:
         token: False where nobody checks tokens, so that it has none.
         doubt: on what it depends whether the client shows a certificate, where that is not known.
         rule: the DestinationRule for which it shows none although it could.
+        past_services: whether its sidecar passes on what it sends, to the address of a pod that no Service leads to
+            (pilot/pkg/networking/core/cluster_builder.go, buildDefaultPassthroughCluster: without TLS).
     """
 
-    __slots__ = ("_call", "_tunnel", "doubt", "namespace", "principal", "rule", "token")
+    __slots__ = ("_call", "_tunnel", "doubt", "namespace", "past_services", "principal", "rule", "token")
 
     def __init__(
         self,
@@ -69,6 +73,7 @@ class Sender:
         self.token: bool | None = None if checked else False
         self.doubt = "whether the client is in the mesh"
         self.rule: Resource | None = None
+        self.past_services = False
         client, callers = call.sender.workload, call.sender.callers
         strangers = client is None and callers and all(_proxy_of(each, mesh) is None for each in callers)
         if self.namespace == "" or plain or strangers:
@@ -102,6 +107,11 @@ class Sender:
         ambient = (
             around.get(labels.DATAPLANE_MODE) == "ambient" if sender is None else proxy is not None and proxy.ambient
         )
+        if call.straight is not None and proxy is not None and not ambient and not is_gateway:
+            if any(each.spec.get("clusterIP") == "None" for each in services_selecting(world, call.straight)):
+                return None, _HEADLESS, None
+            self.past_services = proxy.sure
+            return "", self.doubt, None
         if call.service is not None and not ambient:
             if not is_gateway:
                 view = world.once(Sidecars).view(call.service, call.dialled, home, pod_labels, root)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 from policylint.checks.kit.network import doubt
-from policylint.doors import PUBLISHED, comes_by_others, with_doors
+from policylint.doors import PUBLISHED, are_passed_on, comes_by_others, with_doors
 from policylint.model import UNKNOWN_NAMESPACE, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
@@ -70,19 +71,22 @@ class _Few:
         if not self._simulation.world.partial:
             return True
         places = {(gateway, *_place(self._doors, route, gateway, each)) for route, gateway, each in _sent(self._doors)}
-        return any(self._way(*place).verdict == "denied" for place in places) or any(
-            (self._among_all if gateway in self._own else self._around).to_gateway(gateway, port, over).verdict
-            == "denied"
-            for gateway, port, over in _opened(self._doors)
-        )
+        to_gateways = (self._to(*place) for place in _opened(self._doors))
+        ways = chain((self._way(*place) for place in places), to_gateways)
+        return any(way.verdict == "denied" or any(hop.by_node for hop in way.hops) for way in ways)
+
+    def _to(self, gateway: ResourceKey, port: int, over: str) -> Way:
+        """Return the way of clients to a Gateway."""
+        hops = self._among_all if gateway in self._own else self._around
+        return hops.to_gateway(gateway, port, over, partial(are_passed_on, self._doors, gateway))
 
     def _way(self, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
         """Return the way to a backend: where its pods are among all ends already, from Gateways and from outside."""
         if gateway in self._own or gateway.kind in PUBLISHED:
-            way = _way(self._among_all, gateway, wanted, port, over)
+            way = _way(self._doors, self._among_all, gateway, wanted, port, over)
             if way.hops:
                 return way
-        return _way(self._around, gateway, wanted, port, over)
+        return _way(self._doors, self._around, gateway, wanted, port, over)
 
     @cached_property
     def _around(self) -> Hops:
@@ -151,8 +155,11 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     for route, gateway, backend in _sent(simulation):
         place = (gateway, *_place(simulation, route, gateway, backend))
         if place not in known:
-            known[place] = _way(hops, *place)
+            known[place] = _way(simulation, hops, *place)
         way = known[place]
+        by_node = next((hop for hop in way.hops if hop.by_node), None)
+        if by_node is not None:
+            yield from _by_other_nodes(route, gateway, by_node)
         if way.verdict == "denied":
             hop = next(hop for hop in way.hops if hop.verdict == "denied")
             step = hop.deciding
@@ -162,6 +169,27 @@ def _cut_off(simulation: Simulation) -> Iterator[Finding]:
     for (key, side), cuts in sorted(by_policy.items()):
         yield _finding(simulation, key, side, cuts)
     yield from _closed(simulation, hops)
+
+
+def _by_other_nodes(route: RouteState, gateway: ResourceKey, hop: Hop) -> Iterator[Finding]:
+    """Yield that pods turn away the clients whom another node passes on."""
+    step = hop.deciding or (hop.ingress[-1] if hop.ingress else None)
+    if step is None or step.policy is None:
+        return
+    policy = step.policy
+    pointer = ("metadata", "name") if step.rule is None else step.rule.pointer
+    yield Finding(
+        RULE,
+        "warning",
+        f"{policy.key} turns away the clients of {gateway} who come by another node than that of a pod",
+        policy.resource.location(*pointer),
+        resources=(policy.key, route.route.key, gateway),
+        label="that node puts its own address in place of theirs, and to the plugin no block holds a node",
+        confidence="assumed",
+        ground="the load balancer may know where the pods are, or keep the addresses",
+        help=("fix: let the nodes in (`fromEntities: [remote-node]`), or set externalTrafficPolicy: Local",),
+        field="ingress",
+    )
 
 
 def _is_for_pods(simulation: Simulation, gateway: ResourceKey, hop: Hop) -> bool:
@@ -177,17 +205,22 @@ def _opens(network: Network, subject: int, ports: int = 0) -> bool:
     return network.check(subject, "ingress", network.universe.everything, among) != "denied"
 
 
-def _way(hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
+def _way(doors: Simulation, hops: Hops, gateway: ResourceKey, wanted: ResourceKey, port: int | None, over: str) -> Way:
     """Return the way from the proxies of a Gateway to a backend; what is published by itself has none of them."""
     if gateway.kind in PUBLISHED:
-        return hops.from_outside(wanted, port, over, by_others=comes_by_others(hops.network.world, gateway))
+        others, nodes = comes_by_others(hops.network.world, gateway), partial(are_passed_on, doors, gateway)
+        return hops.from_outside(wanted, port, over, by_others=others, by_nodes=nodes)
     return hops.from_gateway(gateway, None, wanted, port, over)
 
 
 def _closed(simulation: Simulation, hops: Hops) -> Iterator[Finding]:
     """Yield what keeps clients from the port of a listener that has routes."""
     for (gateway, port, over), served in sorted(_opened(simulation).items()):
-        way = hops.to_gateway(gateway, port, over)
+        way = hops.to_gateway(gateway, port, over, partial(are_passed_on, simulation, gateway))
+        route = simulation.topology.route(served[0])
+        for hop in way.hops if route is not None else ():
+            if hop.by_node and route is not None:
+                yield from _by_other_nodes(route, gateway, hop)
         step = way.hops[0].deciding if way.verdict == "denied" else None
         if step is None or step.policy is None:
             continue

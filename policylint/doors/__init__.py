@@ -91,6 +91,13 @@ def comes_by_others(world: World, door: ResourceKey) -> bool:
     return not kept or door.kind not in _BY_NODES
 
 
+def are_passed_on(simulation: Simulation, entry: ResourceKey) -> bool:
+    """Return whether nodes pass clients on to pods of other nodes with their own address, as far as is to be seen."""
+    from policylint.doors.hiding_entries import hiding_at
+
+    return entry.kind not in ("HostPort", "HostNetwork") and hiding_at(simulation, entry) is not None
+
+
 def is_on_node(workload: Resource) -> bool:
     """Return whether the pods of a workload are on the network of their node."""
     from policylint.topology.workloads import pod_spec
@@ -163,6 +170,7 @@ __all__ = [
     "DOORS",
     "DOOR_GUARDS",
     "PUBLISHED",
+    "are_passed_on",
     "comes_by_others",
     "is_door",
     "is_inside",

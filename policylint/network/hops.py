@@ -5,7 +5,7 @@ Policies see the pods' ports, after the Service has translated its own: `targetP
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import reduce
 from operator import or_
@@ -26,6 +26,9 @@ from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both, verdict
 from policylint.network.walk import Takes, TierStep, row
 
+Asked = Callable[[], bool]
+"""What is asked only where it decides."""
+
 
 class Hop(NamedTuple):
     """One step of the way.
@@ -35,6 +38,7 @@ class Hop(NamedTuple):
         port: `TCP 8080`, as the pod has it; "" where it is not known.
         verdict: allowed, denied or unknown.
         because: why it is not known, or why no policy bears on it; "" otherwise.
+        by_node: whether it hangs on the node by which a client comes: another one than the pod's shows its own address.
     """
 
     source: Endpoint | None
@@ -44,6 +48,7 @@ class Hop(NamedTuple):
     egress: tuple[TierStep, ...] = ()
     ingress: tuple[TierStep, ...] = ()
     because: str = ""
+    by_node: bool = False
 
     @property
     def sides(self) -> tuple[tuple[Direction, tuple[TierStep, ...]], ...]:
@@ -158,27 +163,42 @@ class Hops:
         return self._for_denials and not self.network.may_refuse(subject, direction)
 
     def from_gateway(
-        self, gateway: ResourceKey, listener: int | None, backend: ResourceKey, port: int | None, over: str = TCP
+        self,
+        gateway: ResourceKey,
+        listener: int | None,
+        backend: ResourceKey,
+        port: int | None,
+        over: str = TCP,
+        by_nodes: Asked = lambda: False,
     ) -> Way:
         """Return the way from clients through a Gateway to the pods behind a backend.
 
         Args:
             listener: the listener's port, None where it is not known.
             over: the protocol of connections: one number may be open for each of several.
+            by_nodes: as `from_outside` asks.
         """
         ways = []
         for plane in self.planes.get(gateway, ()):
-            hops = [] if listener is None else self._from_clients(plane, listener, over)
+            hops = [] if listener is None else self._from_clients(plane, listener, over, by_nodes)
             hops += self.to_backend(plane.endpoint, backend, port, over)
             ways.append(joined(hops))
         return _likeliest(ways)
 
-    def to_gateway(self, gateway: ResourceKey, listener: int, over: str = TCP) -> Way:
+    def to_gateway(self, gateway: ResourceKey, listener: int, over: str = TCP, by_nodes: Asked = lambda: False) -> Way:
         """Return the way from clients to the proxies of a Gateway, on the port of a listener."""
-        return _likeliest([joined(self._from_clients(plane, listener, over)) for plane in self.planes.get(gateway, ())])
+        planes = self.planes.get(gateway, ())
+        return _likeliest([joined(self._from_clients(plane, listener, over, by_nodes)) for plane in planes])
 
     def from_outside(
-        self, backend: ResourceKey, port: int | None, over: str = TCP, *, address: str = "", by_others: bool = True
+        self,
+        backend: ResourceKey,
+        port: int | None,
+        over: str = TCP,
+        *,
+        address: str = "",
+        by_others: bool = True,
+        by_nodes: Asked = lambda: False,
     ) -> Way:
         """Return the way of clients outside straight to the pods behind a Service, or to those of a workload.
 
@@ -186,12 +206,14 @@ class Hops:
             address: of the client, as the pods see it; "" for any.
             by_others: whether they may come by way of others: a load balancer may be pods (k3s), and nodes may show
                 addresses of their own, unless the Service keeps those of clients.
+            by_nodes: tells whether nodes are known to pass clients on with addresses of their own.
         """
         ends = self.network.universe.endpoints
         pods = list(self._pods(backend, port, over))
         if not pods and backend[:2] != SERVICE:
             pods = [(number, over, [port] if port else []) for number, end in enumerate(ends) if end.key == backend]
         hops = [self._from_anywhere(target, protocol, ports, address, by_others) for target, protocol, ports in pods]
+        hops = [self._passed_on(hop, by_nodes) for hop in hops]
         verdicts = {hop.verdict for hop in hops}
         if not verdicts or "unknown" in verdicts:
             return Way("unknown", tuple(hops))
@@ -222,6 +244,21 @@ class Hops:
             return Hop(None, end, shown, "allowed")
         verdict, because, steps = self._entered(target, self._ports(protocol, ports), address, by_others)
         return Hop(None, end, shown, verdict, (), steps, because)
+
+    def _passed_on(self, hop: Hop, by_nodes: Asked) -> Hop:
+        """Return the hop of clients whom pods let in, and who come by any node: not known where those are turned away
+        whom another node passes on, as its address is none of a block to the plugin (cilium/cilium#18746)."""
+        if hop.verdict != "allowed" or not hop.ingress:
+            return hop
+        over, _, number = hop.port.partition(" ")
+        ports = self._ports(over, [int(each) for each in number.split(",") if each])
+        target, nodes = self.number(hop.target), self.network.universe.nodes
+        if self.network.check(target, "ingress", nodes, ports) != "denied" or not by_nodes():
+            return hop
+        steps = self.network.steps(target, "ingress", nodes, ports)
+        by = next((step.policy.key for step in reversed(steps) if step.policy is not None), "a policy")
+        because = f"what another node passes on comes with its address, and {by} does not let it in"
+        return hop._replace(verdict="unknown", because=because, by_node=True)
 
     def _ports(self, protocol: str, numbers: Iterable[int]) -> int:
         """Return a set of ports, all where none is known."""
@@ -365,14 +402,15 @@ class Hops:
         for number in self._behind[backend]:
             yield number, protocol, target_ports(self.network.universe.endpoints[number], entry)
 
-    def _from_clients(self, plane: DataPlane, listener: int, over: str) -> list[Hop]:
+    def _from_clients(self, plane: DataPlane, listener: int, over: str, by_nodes: Asked) -> list[Hop]:
         """Return the hop from clients outside to the proxies; what no policy isolates needs none."""
         number = self._number[id(plane.endpoint)]
         if self._leaves_open(number, "ingress") or not self.network.entries(number, "ingress"):
             return []
         port = plane.container_port(listener)
         verdict, because, steps = self._entered(number, self._ports(over, () if port is None else (port,)))
-        return [Hop(None, plane.endpoint, f"{over} {port or ''}".strip(), verdict, (), steps, because)]
+        hop = Hop(None, plane.endpoint, f"{over} {port or ''}".strip(), verdict, (), steps, because)
+        return [self._passed_on(hop, by_nodes)]
 
     def _hop(self, source: int, target: int, protocol: str, ports: Sequence[int]) -> Hop:
         universe = self.network.universe

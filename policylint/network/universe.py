@@ -176,6 +176,11 @@ class Universe:
         selected = selected.within(~self._host)
         return selected | self._select_entity(Entity(peer.beside)) if peer.beside else selected
 
+    @property
+    def nodes(self) -> int:
+        """The nodes, as a set."""
+        return self._nodes
+
     def at_their_node(self, peer: Pods) -> Iterator[Endpoint]:
         """Yield pods with the labels that a peer names whose packets come from their node's address."""
         self._select_pods(peer)

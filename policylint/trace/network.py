@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from policylint.digits import whole_number
-from policylint.doors import PUBLISHED, comes_by_others
+from policylint.doors import PUBLISHED, are_passed_on, comes_by_others
 from policylint.model import Resource, ResourceKey
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
@@ -354,12 +354,12 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         if request.pod and share.key.kind != "Service":
             return _united([joined(_to_pod(hops, source, share, over)) for source in sources])
         return _united([joined(hops.to_backend(source, share.key, share.port, over)) for source in sources])
+    passed_on = partial(are_passed_on, simulation, trace.gateway)
     if trace.gateway.kind in PUBLISHED:
-        return hops.from_outside(
-            share.key, share.port, over, by_others=comes_by_others(simulation.world, trace.gateway)
-        )
+        others = comes_by_others(simulation.world, trace.gateway)
+        return hops.from_outside(share.key, share.port, over, by_others=others, by_nodes=passed_on)
     listener = None if trace.listener is None else trace.listener.port
-    return hops.from_gateway(trace.gateway, listener, share.key, share.port, over)
+    return hops.from_gateway(trace.gateway, listener, share.key, share.port, over, passed_on)
 
 
 def met_by_network(

@@ -38,6 +38,29 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if not _is_too_new(simulation, state.policy, newer):
                 yield _version(state.policy, newer)
         yield from _fields(state, simulation)
+    yield from _former(simulation)
+
+
+def _former(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the objects of kinds that their controllers read no more."""
+    from policylint.catalog.former import former_kinds
+
+    for key, former in sorted(former_kinds(simulation.world.kinds()).items()):
+        for resource in simulation.world.of_kind(*key):
+            if resource.provisional:
+                continue
+            yield Finding(
+                RULE,
+                "warning",
+                f"{resource.key} does nothing: {former.reader} reads no {resource.key.kind} since {former.since}",
+                resource.location("kind"),
+                resources=(resource.key,),
+                label=f"read today: {former.instead}",
+                help=(f"fix: write {former.instead} in its place",),
+                confidence="assumed",
+                ground="the release in use may be older",
+                field="kind",
+            )
 
 
 def _unserved(simulation: Simulation) -> Iterator[Finding]:

@@ -104,10 +104,11 @@ def load(
             return False
         if group in groups or kind == "List" or (kind in _CORE and (not slash or group in ("apps", "batch"))):
             return True
+        from policylint.catalog.former import former_kinds
         from policylint.catalog.naming import meant
         from policylint.catalog.weakenings import may_decide
 
-        return may_decide(group, kind) or meant(group, kind) is not None
+        return may_decide(group, kind) or meant(group, kind) is not None or bool(former_kinds([(group, kind)]))
 
     documents: list[Document] = []
     problems = [_problem(error) for error in source.problems]

@@ -82,3 +82,28 @@ def test_a_plugin_of_a_namespace_is_global_by_no_label(kind: str, label: str, mi
 @pytest.mark.parametrize("by", ["limit_by: ip, ", "limit_by: consumer, ", "limit_by: header, header_name: x-key, ", ""])
 def test_kong_counts_by_what_clients_have(by: str) -> None:
     assert not findings(plugin(f"{{{by}minute: 10, path: /abc}}"))
+
+
+@pytest.mark.parametrize("kind", ["KongPlugin", "KongClusterPlugin"])
+@pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ('{echo_downstream: "true"}', "config.echo_downstream"),
+        ('{hide_credentials: "false"}', "config.hide_credentials"),
+        ('{minute: "5"}', "config.minute"),
+        ("{allow: 10.0.0.0/8}", "config.allow"),
+        ("{deny: {a: b}}", "config.deny"),
+    ],
+)
+def test_what_kong_refuses_by_its_type(kind: str, config: str, field: str) -> None:
+    """Kong/kubernetes-ingress-controller#227; kong/plugins/*/schema.lua."""
+    [found] = findings(plugin(config, kind))
+    assert (found.severity, found.field) == ("warning", field)
+
+
+@pytest.mark.parametrize(
+    "config",
+    ["{echo_downstream: true}", "{minute: 5}", "{second: 0.5}", "{allow: [10.0.0.0/8]}", "{minute: '${MINUTE}'}", "{}"],
+)
+def test_values_of_kong_of_the_right_type(config: str) -> None:
+    assert not findings(plugin(config))

@@ -451,10 +451,10 @@ class Istio(Implementation):
         from policylint.implementations.istio.refused import refused
         from policylint.implementations.istio.subsets import dead_ends
         from policylint.implementations.istio.unbound import unasked, unbound
-        from policylint.implementations.istio.unmet_tls import unmet
+        from policylint.implementations.istio.unmet_tls import twice, unmet
 
-        found = (*dead_ends(world), *unshown(world), *unbound(world), *unasked(world), *refused(world), *unmet(world))
-        return (*found, *contended(world))
+        found = (*dead_ends(world), *unshown(world), *unbound(world), *unasked(world), *refused(world))
+        return (*found, *unmet(world), *twice(world), *contended(world))
 
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""

@@ -6,19 +6,23 @@ Source: istio.io/docs/ops/common-problems/network-issues, «TLS configuration mi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.istio import labels
-from policylint.implementations.istio.client_tls import MUTUAL
+from policylint.implementations.istio.client_tls import MUTUAL, originates
 from policylint.implementations.istio.mesh import Mesh
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import GATEWAY_GROUP, Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.topology.workloads import servers_behind
 
 _RULE = ("networking.istio.io", "DestinationRule")
 _INTERNAL = "MESH_INTERNAL"
+_ENCRYPTED = frozenset({"HTTPS", "TLS"})
+"""Protocols of ports at which clients encrypt themselves."""
 _SPEAKING = frozenset({labels.INJECTION, labels.REVISION, labels.DATAPLANE_MODE})
 
 
@@ -56,6 +60,49 @@ def _at_others(rule: Resource, place: Pointer, host: str, world: World) -> Itera
         fix = f"set SIMPLE or MUTUAL, or `location: {_INTERNAL}` where it is one of the mesh"
         ground = "the host may be one of a mesh with the same root of trust"
         yield DeadEnd(rule, place, does, fix, (entry.key,), ground, "the handshake fails: 503")
+
+
+def twice(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules that encrypt what clients of a host outside encrypt themselves (the same page, «Double TLS»).
+
+    Where a VirtualService or a route leads to the host, plain requests may come there by it.
+    """
+    led = {text(host) for virtual in world.of_kind(*VIRTUAL_SERVICE) for host in _destinations(virtual)}
+    for rule in world.of_kind(*_RULE):
+        host, policy = text(rule.spec.get("host")), mapping(rule.spec.get("trafficPolicy"))
+        if not host or host in led or any(map(partial(_leads_to, host), world.of_kind(GATEWAY_GROUP, "HTTPRoute"))):
+            continue
+        for entry in world.of_kind(*labels.SERVICE_ENTRY):
+            if host not in texts(entry.spec.get("hosts")):
+                continue
+            for port in map(mapping, sequence(entry.spec.get("ports"))):
+                number = port.get("number")
+                if (
+                    text(port.get("protocol")).upper() in _ENCRYPTED
+                    and isinstance(number, int)
+                    and originates(rule, number)
+                ):
+                    does = f"encrypts what clients of port {number} of {host} encrypt themselves"
+                    fix = f"leave `tls` out, or have clients send plain text to a port of protocol HTTP of {entry.key}"
+                    then = "TLS within TLS: the other end takes neither, and the connection fails"
+                    ground = "clients may send plain text to that port"
+                    place = ("spec", "trafficPolicy", "tls" if "tls" in policy else "portLevelSettings")
+                    yield DeadEnd(rule, place, does, fix, (entry.key,), ground, then, "warning")
+                    break
+
+
+def _leads_to(host: str, route: Resource) -> bool:
+    """Return whether a rule of a route has a host as a backend."""
+    rules = map(mapping, sequence(route.spec.get("rules")))
+    return any(mapping(each).get("name") == host for rule in rules for each in sequence(rule.get("backendRefs")))
+
+
+def _destinations(virtual: Resource) -> Iterator[Any]:
+    """Yield the hosts to which a VirtualService leads."""
+    for kind in ("http", "tls", "tcp"):
+        for route in map(mapping, sequence(virtual.spec.get(kind))):
+            for each in map(mapping, sequence(route.get("route"))):
+                yield mapping(each.get("destination")).get("host")
 
 
 class Outside:

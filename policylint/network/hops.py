@@ -190,6 +190,15 @@ class Hops:
         planes = self.planes.get(gateway, ())
         return _likeliest([joined(self._from_clients(plane, listener, over, by_nodes)) for plane in planes])
 
+    def into_gateway(self, source: Endpoint, gateway: ResourceKey, listener: int, over: str = TCP) -> Way:
+        """Return the way from an end in the cluster to the proxies of a Gateway, on the port of a listener."""
+        ways = []
+        for plane in self.planes.get(gateway, ()):
+            port = plane.container_port(listener)
+            ports = () if port is None else (port,)
+            ways.append(joined([self._hop(self.number(source), self.number(plane.endpoint), over, ports)]))
+        return _likeliest(ways)
+
     def from_outside(
         self,
         backend: ResourceKey,
@@ -362,6 +371,11 @@ class Hops:
     def to_host(self, source: Endpoint, host: str, protocol: str, port: int) -> Hop:
         """Return the hop from an end to a host outside."""
         return self._hop_outside(self._number[id(source)], Destination(host, protocol, port))
+
+    def is_kept_inside(self, source: Endpoint, protocol: str, port: int) -> bool:
+        """Return whether an end is let out to no address outside, on a port."""
+        outside = self.network.universe.addresses.all
+        return self.network.check(self.number(source), "egress", outside, self._ports(protocol, [port])) == "denied"
 
     def to_pod(self, source: int, target: int, protocol: str, port: int) -> Hop:
         """Return the hop from one end to another, both by number."""

@@ -15,7 +15,7 @@ from policylint.network.rules import DNS, TLS_NAME, HostNames
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
 from policylint.topology import whole
-from policylint.topology.hostnames import without_port
+from policylint.topology.hostnames import covers, without_port
 from policylint.topology.status import is_passthrough
 from policylint.trace.admissions import call_of, end_of, turning_away
 from policylint.trace.request import PORTS, Request, RequestError
@@ -89,6 +89,8 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
     own = "its client uses TLS" if request.scheme in ("https", "tls") else ""
     hop, decision = _at_ends(simulation, hop, call, share, own, request)
     trace = start._replace(network=Way(hop.verdict, (hop,)), questions=tuple(asked))
+    if hop.verdict == "unknown" and (ended := _into_gateways(simulation, trace, sources[0], port)) is not None:
+        return ended
     answers = f"what answers at {request.host} is not here"
     if decision is not None and hop.verdict == "allowed":
         return trace._replace(outcome=end_of(decision), admissions=(decision,))
@@ -101,6 +103,33 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
     let_out = "" if told is None else f"{told.reason.partition('; ')[0]}; "
     through = hop.because or "network policies let it through"
     return trace._replace(outcome=Outcome(unknown=True, reason=f"{let_out}{through}; {answers}"))
+
+
+def _into_gateways(simulation: Simulation, trace: Trace, source: Endpoint, port: int) -> Trace | None:
+    """Return the trace of a request for a host that Gateways here serve, where its sender is let out neither to any of
+    their proxies, to which the address of a load balancer leads inside of the cluster, nor to addresses; None else."""
+    request, over, hops = trace.request, _over(trace.request), simulation.hops
+    if not hops.is_kept_inside(source, over, port):
+        return None
+    serving = {
+        listener.gateway
+        for route in simulation.topology.routes
+        for parent in route.parents
+        for candidate in parent.candidates
+        if parent.accepted and not candidate.failure
+        if any(name and covers(name, request.host) for name in candidate.hostnames)
+        if (listener := simulation.topology.listener(candidate.node)) is not None and listener.port == port
+    }
+    ways = {each: hops.into_gateway(source, each, port, over) for each in sorted(filter(None, serving))}
+    denied = [(gateway, way) for gateway, way in ways.items() if way.verdict == "denied"]
+    if not denied or len(denied) < len(ways):
+        return None
+    gateway, way = denied[0]
+    stopped = way.stopped
+    step = None if stopped is None else stopped.deciding
+    by = "a network policy" if step is None or step.policy is None else step.policy.key
+    reason = f"cut off by {by} on the way to the proxies of {gateway}, which serves {request.host}"
+    return trace._replace(network=way, outcome=Outcome(refused=True, reason=reason))
 
 
 def _by_addresses(simulation: Simulation, source: Endpoint) -> Iterator[str]:

@@ -73,15 +73,23 @@ def _policies_taken_for_younger(side: Simulation) -> Iterator[tuple[ResourceKey,
 
 
 def _routes_taken_for_younger(sides: Sides) -> Iterator[tuple[ResourceKey, ResourceKey]]:
-    """Yield the routes of before that go or are renamed, and whose requests another one takes by its name alone."""
-    going = [state for state in sides.before.topology.routes if sides.after.world.get(state.route.key) is None]
-    claimed = {state.route.key: set(_claims(state)) for state in going}
-    for other in sides.before.topology.routes if going else ():
+    """Yield the routes of before that go, are renamed or leave what they claim, and whose requests another one takes by
+    its name alone."""
+    left = [(state.route, claims) for state in sides.before.topology.routes if (claims := _given_up(state, sides))]
+    for other in sides.before.topology.routes if left else ():
         claims = set(_claims(other))
-        for state in going:
-            is_first = other.route.key < state.route.key and not order_stated(other.route, state.route)
-            if is_first and not claims.isdisjoint(claimed[state.route.key]):
-                yield state.route.key, other.route.key
+        for route, given_up in left:
+            is_first = other.route.key < route.key and not order_stated(other.route, route)
+            if is_first and not claims.isdisjoint(given_up):
+                yield route.key, other.route.key
+
+
+def _given_up(state: RouteState, sides: Sides) -> set[tuple[object, ...]]:
+    """Return what a route of before claims, and no longer does under its name."""
+    now, there = sides.after.world.get(state.route.key), sides.after.topology.route(state.route.key)
+    if now is not None and there is not None and not differs(state.route, now, sides.after.catalog):
+        return set()
+    return set(_claims(state)) - (set() if there is None else set(_claims(there)))
 
 
 def _ties(side: Simulation, new: set[ResourceKey]) -> bool:

@@ -44,6 +44,24 @@ def test_of_two_routes_in_a_tie_nobody_knows_which_one_had_the_requests(
     assert rows == ([] if says else [went])
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param(("parentRefs: [{name: edge", "parentRefs: [{name: other"), id="for another Gateway"),
+        pytest.param(("shop.example.com", "new.example.com"), id="for another host"),
+        pytest.param(("value: /", "value: /x"), id="for another path"),
+    ],
+)
+def test_a_route_that_leaves_what_it_shares_may_have_had_the_requests(tmp_path: Path, left: tuple[str, str]) -> None:
+    tied = web(rule("/", "new"), name="z-last-by-name")
+    moved = tied.replace(*left)
+    assert moved != tied
+    around = (CLASS, EDGE, APP, NEW, OLD)
+    (environment,) = compare([sides(tmp_path, (*around, tied), (*around, moved))])
+    rows = [each.reason for each in environment.unknown]
+    assert "changes; it or HTTPRoute shop/old was in force, whichever was created first" in rows
+
+
 LOGIN, PAGES, LATER = (
     worlds.policy(
         "gateway.envoyproxy.io/v1alpha1", "SecurityPolicy", name, "HTTPRoute/old", spec, "shop", created=created

@@ -1423,7 +1423,7 @@ def _rerouted(change: Change) -> bool:
 def _aged(simulation: Simulation, old: set[ResourceKey]) -> Simulation:
     aged = {}
     for key, resource in simulation.world.resources.items():
-        year = 2020 if key in old else 2025
+        year = 2098 if key in old else 2099  # what states its age is older (Resource.age)
         metadata = {"creationTimestamp": f"{year}-01-01T00:00:00Z", **resource.body.get("metadata", {})}
         aged[key] = resource.replaced(body={**resource.body, "metadata": metadata})
     return simulate(simulation.world.with_resources(aged), simulation.catalog)

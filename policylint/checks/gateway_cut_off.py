@@ -180,13 +180,13 @@ def _by_other_nodes(route: RouteState, gateway: ResourceKey, hop: Hop) -> Iterat
     pointer = ("metadata", "name") if step.rule is None else step.rule.pointer
     yield Finding(
         RULE,
-        "warning",
+        "note",  # in a tunnel the plugin may show that they are of the world all the same
         f"{policy.key} turns away the clients of {gateway} who come by another node than that of a pod",
         policy.resource.location(*pointer),
         resources=(policy.key, route.route.key, gateway),
         label="that node puts its own address in place of theirs, and to the plugin no block holds a node",
         confidence="assumed",
-        ground="the load balancer may know where the pods are, or keep the addresses",
+        ground="the load balancer may know where the pods are, or nodes keep the addresses, or send them in a tunnel",
         help=("fix: let the nodes in (`fromEntities: [remote-node]`), or set externalTrafficPolicy: Local",),
         field="ingress",
     )

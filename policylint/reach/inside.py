@@ -130,8 +130,7 @@ def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
             unseen = Client(None, account.partition("/")[0], account)
             usual = met_by(tracer, service, unseen, entry.port, entry.scheme)
             met = met_by(tracer, service, client, entry.port, entry.scheme)
-            network = met_by_network(tracer.simulation, f"ServiceAccount/{account}", backends)
-            met = met._replace(network=tuple(network)) if any(network) else met
+            met = met._replace(network=met_by_network(tracer.simulation, f"ServiceAccount/{account}", backends))
             if met != usual:
                 found[Predicate("Pair", account)] = met
         tracer.met_inside[place] = found

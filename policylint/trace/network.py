@@ -393,15 +393,14 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
 
 def met_by_network(
     simulation: Simulation, client: str, backends: Iterable[tuple[ResourceKey, int | None]]
-) -> list[str]:
-    """Return for each backend what network policies do to all that a client inside the cluster sends there."""
-    answering, seen = asks(simulation), bool(_clients(simulation, client))
-    found = []
+) -> tuple[str, ...]:
+    """Return by backend what network policies do to all that a client inside the cluster sends; () for nothing."""
+    answering, seen, found = asks(simulation), bool(_clients(simulation, client)), []
     for key, port in backends:
         request = Request(client=client, pod=key.name if seen and key.kind != "Service" else "")
         way = _way(simulation, Trace(request, Outcome()), Share(key, port, 1, 1.0))
         found.append("" if way is None else _stopped(way) or (way.verdict if answering else ""))
-    return found
+    return tuple(found) if any(found) else ()
 
 
 def _over(request: Request) -> str:

@@ -155,7 +155,7 @@ GATES: tuple[tuple[str, set[str]], ...] = (
     (rule("{rules: [{from: [{source: {namespaces: [a]}}]}]}"), AS_BEFORE),
     (rule("{rules: [{}]}"), set()),
     (rule("{action: AUDIT, rules: [{}]}"), set()),
-    (CLOSED, {"no connection, NetworkPolicy: gone"}),
+    (CLOSED, {"as before, NetworkPolicy: gone: a request"}),
 )
 
 

@@ -128,7 +128,7 @@ def test_what_is_denied_is_told_without_asking_who_refuses_nothing(tmp_path: Pat
     places = {(holder, *gateway_cut_off._place(doors, each, holder, backend)) for each, holder, backend in sent}
     assert places
     for place in places:
-        said, told = gateway_cut_off._way(whole, *place), gateway_cut_off._way(denials, *place)
+        said, told = (gateway_cut_off._way(doors, each, *place) for each in (whole, denials))
         assert (said.verdict == "denied") == (told.verdict == "denied")
         if said.verdict == "denied":
             assert told == said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.checks import run
-from tests.worlds import manifest, simulated
+from tests.worlds import manifest, service, simulated
 
 HOST = "api.example.net"
 
@@ -32,6 +32,7 @@ HTTPS, TLS, HTTP = (
     "{name: a, number: 80, protocol: HTTP, targetPort: 443}",
 )
 SIMPLE = "{tls: {mode: SIMPLE}}"
+NAMED = service("outside", more=f"type: ExternalName, externalName: {HOST}")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,7 @@ SIMPLE = "{tls: {mode: SIMPLE}}"
         ((entry(HTTPS), rule("{tls: {mode: DISABLE}}")), False),
         ((entry(HTTP), rule(SIMPLE)), False),  # where the mesh is to encrypt
         ((entry(HTTPS), rule(SIMPLE), virtual(443)), False),  # plain requests come by it
+        ((entry(HTTPS), rule(SIMPLE), NAMED), False),
         ((entry(HTTPS),), False),
         ((rule(SIMPLE),), False),
     ],

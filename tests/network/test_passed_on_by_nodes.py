@@ -81,5 +81,5 @@ def test_proxies_of_gateways_are_pods_too(kept: str, told: bool) -> None:
     ]
     objects += [route(), service(), parameters(kept or "Local")]
     found = list(run(simulated(*objects), select={"GWP604"}))
-    assert [each.severity for each in found] == (["warning"] if told else [])
+    assert [each.severity for each in found] == (["note"] if told else [])
     assert all("the clients of Gateway infra/edge" in each.message for each in found)

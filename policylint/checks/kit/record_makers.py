@@ -10,7 +10,6 @@ from typing import Any
 from policylint.load.charts import values_of
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
-from policylint.topology.workloads import pod_spec
 
 PREFIXES = ("external-dns.kubernetes.io/", "external-dns.alpha.kubernetes.io/")
 """How annotations begin by default, since release 0.22 and before (kubernetes-sigs/external-dns#6424)."""
@@ -61,6 +60,8 @@ def prefixes_read(world: World) -> tuple[str, ...]:
 
 def _running(world: World) -> Iterator[RecordMaker]:
     for workload in world.of_kind("apps", "Deployment"):
+        from policylint.topology.workloads import pod_spec
+
         for container in map(mapping, sequence(pod_spec(workload).get("containers"))):
             image = text(container.get("image"))
             if _IMAGE in image.partition(":")[0]:

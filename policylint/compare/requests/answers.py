@@ -516,8 +516,8 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
         change = "rerouted"
     unsettled, ground = after.trace.unsettled or before.trace.unsettled, after.ground
     kept_out, let_in = (before, after) if change == "opened" else (after, before)
-    if change in ("opened", "closed") and kept_out.trace.is_cut_off and let_in.trace.network is not None:
-        unsettled = unsettled or let_in.trace.network.doubt  # what the network did, it may do still
+    if change in ("opened", "closed"):
+        unsettled = unsettled or _may_still(kept_out, let_in)
     if change in ("opened", "closed") and kept_out.denied and not kept_out.trace.is_cut_off:
         # who certainly turns it away does so whatever the network does
         unsettled, ground = "", ground or (unsettled if change == "opened" else "")
@@ -529,6 +529,12 @@ def _of_ends(before: RequestAnswer, after: RequestAnswer) -> Difference:
     if change == "rerouted":  # what is asked otherwise is a difference of its own
         return Difference(change, "", end_in_words(before.trace), end_in_words(after.trace), (), unknown, ground)
     return Difference(change, "", _ended(before), _ended(after), (), unknown, ground)
+
+
+def _may_still(kept_out: RequestAnswer, let_in: RequestAnswer) -> str:
+    """Return why it is not known whether the network does to requests what it does on the other side."""
+    network = let_in.trace.network if kept_out.trace.is_cut_off else None
+    return "" if network is None else network.doubt
 
 
 def _ended(answer: RequestAnswer) -> str:

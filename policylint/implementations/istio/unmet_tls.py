@@ -65,9 +65,10 @@ def _at_others(rule: Resource, place: Pointer, host: str, world: World) -> Itera
 def twice(world: World) -> Iterator[DeadEnd]:
     """Yield the rules that encrypt what clients of a host outside encrypt themselves (the same page, «Double TLS»).
 
-    Where a VirtualService or a route leads to the host, plain requests may come there by it.
+    Where a VirtualService, a route or a Service leads to the host, plain requests may come there by it.
     """
     led = {text(host) for virtual in world.of_kind(*VIRTUAL_SERVICE) for host in _destinations(virtual)}
+    led |= {text(service.spec.get("externalName")) for service in world.of_kind("", "Service")}
     for rule in world.of_kind(*_RULE):
         host, policy = text(rule.spec.get("host")), mapping(rule.spec.get("trafficPolicy"))
         if not host or host in led or any(map(partial(_leads_to, host), world.of_kind(GATEWAY_GROUP, "HTTPRoute"))):

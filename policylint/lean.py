@@ -15,10 +15,14 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from _frozen_importlib import ModuleSpec
-from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
+
+try:
+    from _frozen_importlib_external import MAGIC_NUMBER  # `importlib.util` has it, too, and imports more than it spares
+except ImportError:  # pragma: no cover - then Python reads all code by itself
+    MAGIC_NUMBER = b""
 
 
 class _Deferred(ModuleType):
@@ -79,7 +83,11 @@ class _Loader(SourceFileLoader):
         except OSError:
             return super().get_code(fullname)
         made_of = (int(source.st_mtime) & 0xFFFFFFFF) | (source.st_size & 0xFFFFFFFF) << 32
-        if len(data) < _LARGEST and data[:16] == MAGIC_NUMBER + b"\0\0\0\0" + made_of.to_bytes(8, "little"):
+        if (
+            MAGIC_NUMBER
+            and len(data) < _LARGEST
+            and data[:16] == MAGIC_NUMBER + b"\0\0\0\0" + made_of.to_bytes(8, "little")
+        ):
             code = marshal.loads(memoryview(data)[16:])
             if isinstance(code, CodeType) and code.co_filename == self.path:
                 return code

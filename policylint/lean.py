@@ -21,8 +21,10 @@ from typing import Any
 
 try:
     from _frozen_importlib_external import MAGIC_NUMBER  # `importlib.util` has it, too, and imports more than it spares
+
+    _BEGINNING = MAGIC_NUMBER + b"\0\0\0\0"
 except ImportError:  # pragma: no cover - then Python reads all code by itself
-    MAGIC_NUMBER = b""
+    _BEGINNING = b""
 
 
 class _Deferred(ModuleType):
@@ -83,11 +85,7 @@ class _Loader(SourceFileLoader):
         except OSError:
             return super().get_code(fullname)
         made_of = (int(source.st_mtime) & 0xFFFFFFFF) | (source.st_size & 0xFFFFFFFF) << 32
-        if (
-            MAGIC_NUMBER
-            and len(data) < _LARGEST
-            and data[:16] == MAGIC_NUMBER + b"\0\0\0\0" + made_of.to_bytes(8, "little")
-        ):
+        if len(data) < _LARGEST and data[:16] == _BEGINNING + made_of.to_bytes(8, "little"):
             code = marshal.loads(memoryview(data)[16:])
             if isinstance(code, CodeType) and code.co_filename == self.path:
                 return code

@@ -16,7 +16,7 @@ from policylint.model import Confidence, Finding, Location, Related, Resource, R
 from policylint.model.fix import Fix
 from policylint.model.resource import deepest_written
 from policylint.model.words import listing
-from policylint.network.kinds import CLUSTER, has_policies
+from policylint.network.kinds import CLUSTER, CLUSTER_NETWORK_POLICY, has_policies
 from policylint.policy.validity import SCHEMA
 from policylint.schema.broken import BrokenObject, broken_within, is_lasting, is_open, is_passing
 from policylint.simulation import Simulation
@@ -30,6 +30,8 @@ _TARGETS = ("targetRef", "targetRefs", "targetSelectors")
 _MISAIMED = ("kind-not-allowed", "malformed", "section-not-allowed")
 _SELECTOR = {"matchLabels", "matchExpressions"}
 _OF_FORM = ("required", "type", "enum")
+_LOOSE = frozenset(CLUSTER) - {CLUSTER_NETWORK_POLICY}
+"""Kinds of which some releases of their one version ask for less."""
 _DROPPED = "note: kubectl rejects an unknown field; with other clients it is silently dropped"
 
 _FORMER = ("note: a cluster that has it keeps its former state; a new one gets none of it",)
@@ -49,7 +51,10 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 
 def _taken(broken: BrokenObject, violation: Violation) -> tuple[str, ...]:
-    """Return why an object that lacks something of its form counts all the same, where a field is what it hangs on."""
+    """Return why an object that lacks something of its form counts all the same: for a field of another release, or as
+    its version was looser in some of them (`simulation`)."""
+    if broken.resource.key[:2] in _LOOSE and violation.code in _OF_FORM:
+        return (f"note: it counts as it is written: other releases of {broken.resource.version} ask for less",)
     opened = (each for each in broken.violations if each.code == "unknown-field" and is_open(broken, each))
     field = next(opened, None) if broken.refusal is None and violation.code in _OF_FORM else None
     return (

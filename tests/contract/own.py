@@ -1024,6 +1024,20 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
         for what, listener in (("the route at one between", "narrow"), ("the route at the narrowest", "narrowest"))
     },
+    **{
+        f"{kind}, which lacks what some releases do not ask for": (
+            *SHOP,
+            manifest(
+                "policy.networking.k8s.io/v1alpha1",
+                kind,
+                "all",
+                "",
+                "spec: {priority: 5, subject: {namespaces: {}}, ingress: "
+                "[{action: Deny, from: [{pods: {namespaceSelector: {matchLabels: {team: other}}}}]}]}",
+            ),
+        )
+        for kind in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy")
+    },
     "a call that goes on to routes for requests": (
         gateway_class("any", "kgateway.dev/kgateway"),
         EDGE,

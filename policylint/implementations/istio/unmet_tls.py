@@ -6,7 +6,6 @@ Source: istio.io/docs/ops/common-problems/network-issues, «TLS configuration mi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from policylint.documents import Pointer
@@ -67,11 +66,12 @@ def twice(world: World) -> Iterator[DeadEnd]:
 
     Where a VirtualService, a route or a Service leads to the host, plain requests may come there by it.
     """
-    led = {text(host) for virtual in world.of_kind(*VIRTUAL_SERVICE) for host in _destinations(virtual)}
-    led |= {text(service.spec.get("externalName")) for service in world.of_kind("", "Service")}
-    for rule in world.of_kind(*_RULE):
+    outside = {host for entry in world.of_kind(*labels.SERVICE_ENTRY) for host in texts(entry.spec.get("hosts"))}
+    rules = [each for each in world.of_kind(*_RULE) if text(each.spec.get("host")) in outside]
+    led = set(_led_to(world)) if rules else set()
+    for rule in rules:
         host, policy = text(rule.spec.get("host")), mapping(rule.spec.get("trafficPolicy"))
-        if not host or host in led or any(map(partial(_leads_to, host), world.of_kind(GATEWAY_GROUP, "HTTPRoute"))):
+        if host in led:
             continue
         for entry in world.of_kind(*labels.SERVICE_ENTRY):
             if host not in texts(entry.spec.get("hosts")):
@@ -92,10 +92,14 @@ def twice(world: World) -> Iterator[DeadEnd]:
                     break
 
 
-def _leads_to(host: str, route: Resource) -> bool:
-    """Return whether a rule of a route has a host as a backend."""
-    rules = map(mapping, sequence(route.spec.get("rules")))
-    return any(mapping(each).get("name") == host for rule in rules for each in sequence(rule.get("backendRefs")))
+def _led_to(world: World) -> Iterator[str]:
+    """Yield the hosts to which VirtualServices, routes and Services lead."""
+    for virtual in world.of_kind(*VIRTUAL_SERVICE):
+        yield from map(text, _destinations(virtual))
+    for route in world.of_kind(GATEWAY_GROUP, "HTTPRoute"):
+        for rule in map(mapping, sequence(route.spec.get("rules"))):
+            yield from (text(mapping(each).get("name")) for each in sequence(rule.get("backendRefs")))
+    yield from (text(service.spec.get("externalName")) for service in world.of_kind("", "Service"))
 
 
 def _destinations(virtual: Resource) -> Iterator[Any]:

@@ -1038,6 +1038,27 @@ WORLDS: dict[str, tuple[str, ...]] = {
         )
         for kind in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy")
     },
+    **{
+        f"an AuthPolicy of a route whose host another listener takes, over {protocol}": (
+            OF_ISTIO,
+            gateway(
+                of_class="istio",
+                listeners=f"[{{name: one, port: 443, protocol: {protocol}, {own}{FROM_ALL}}}, "
+                f"{{name: two, port: 443, protocol: {protocol}, {own}hostname: shop.example.com}}]",
+            ),
+            ROUTE,
+            route("all", more=TO_CHECKOUT),
+            SERVICE,
+            *(
+                policy("kuadrant.io/v1", "AuthPolicy", name, target, spec, namespace, field="targetRef")
+                for name, target, spec, namespace in (
+                    ("whole", "Gateway/edge", f"defaults: {{{REGO}}}", "infra"),
+                    ("own", "HTTPRoute/checkout", REGO, "shop"),
+                )
+            ),
+        )
+        for protocol, own in (("HTTPS", "tls: {certificateRefs: [{name: own}]}, "), ("HTTP", ""))
+    },
     "a call that goes on to routes for requests": (
         gateway_class("any", "kgateway.dev/kgateway"),
         EDGE,

@@ -604,9 +604,10 @@ def _sends_by_trace(world: Environment) -> Answers:
             name and "*" not in name and not is_symbolic(name) for name in candidate.hostnames
         )
         traces = [_asked_at(world, listener, host) for host in candidate.hostnames] if listener and named else []
-        chosen = [each.listener.node for each in traces if each is not None and each.listener is not None]
-        if len(chosen) == len(traces) > 0:
-            told[candidate.node, state.route.key] = "something" if candidate.node in chosen else "nothing"
+        chosen = [(each.listener.node, each.route) for each in traces if each is not None and each.listener is not None]
+        here = [route for node, route in chosen if node == candidate.node]
+        if len(chosen) == len(traces) > 0 and (not here or state.route in here):  # else another route takes them there
+            told[candidate.node, state.route.key] = "something" if here else "nothing"
     return told
 
 
@@ -1064,6 +1065,12 @@ def _is_read(world: Environment, rule: Rule) -> bool:
     return any(any(ranked(rule.body, order, grpc=rule.node.key.kind == "GRPCRoute")) for order in orders)
 
 
+def _is_made(world: Environment, state: RouteState, rule: Rule) -> bool:
+    """Return whether some Gateway of a route makes its rule, whose filters it may not know (GWP415 tells of it)."""
+    unserved = world.tracer.responder.unserved
+    return any(unserved(state.route, rule, parent.gateway)[0] != 404 for parent in state.parents) or not state.parents
+
+
 def _rules_by_gwp408(world: Environment) -> Answers:
     """What is reported of one match of a rule says nothing of its others; of a refused route there is none, and of one
     at a Gateway that was not seen nothing is said. One that may not be attached is held against no other."""
@@ -1079,6 +1086,7 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     routes = world.simulation.topology.routes
     listed = (rule for state in routes if state.route.key in invalid for rule in rules(state.route))
     unread = {rule.node for rule in listed if not _is_read(world, rule)}
+    unmade = {rule.node for state in routes for rule in rules(state.route) if not _is_made(world, state, rule)}
     told |= {name: (rule, "gets none") for name, (rule, _) in told.items() if rule in unread}
     silent = refused | {state.route.key for state in routes if any(each.resolution.unknown for each in state.parents)}
     silent |= _doubtful_beside_others(routes)
@@ -1088,7 +1096,9 @@ def _rules_by_gwp408(world: Environment) -> Answers:
     return {
         rule: answer
         for rule, answer in told.values()
-        if (rule not in several or answer == "gets requests" or rule in unread) and rule.key not in silent
+        if (rule not in several or answer == "gets requests" or rule in unread)
+        and rule.key not in silent
+        and rule not in unmade  # what no other one takes it answers with 404 by itself
     }
 
 
@@ -1326,7 +1336,8 @@ def _unknown(change: Change, reasons: Iterable[tuple[str, int]]) -> list[tuple[s
 def _is_of_services(change: Change, why: str) -> bool:
     """Return whether a policy that may ask for something is one of Services alone: clients inside meet it, as they do
     what network policies do to accounts."""
-    return " may stop what ServiceAccount/" in why or any(
+    inside = " may stop what ServiceAccount/" in why or why == "nothing here says how it gets there"
+    return inside or any(
         all(node.key.kind == "Service" for target in state.targets for node in target.nodes)
         for side in change.sides[:2]
         for state in side.policies.values()

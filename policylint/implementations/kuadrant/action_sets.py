@@ -145,7 +145,8 @@ class ActionSets:
         """
         by_host = self._sets[listener.key]
         hosts = self.hosts(listener, rule.key)
-        narrower = [name for host in hosts for name in taken[self._port(listener)].get(host, ())]
+        listed = (name for host in hosts for name in taken[self._port(listener)].get(host, ()))
+        narrower = [name for name in listed if not self._is_elsewhere(listener, name)]
         met = [made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname]]
         others = {tuple(made.match.conditions): made.match for made in met if made.place[0] != listener}.values()
         besides = {tuple(made.match.conditions): made.match for made in met if made.place[1] != rule}.values()
@@ -157,6 +158,16 @@ class ActionSets:
                     request = _request(host, match, other)
                     if _fits(match, request) is not False and not self._is_taken(listener, rule, match, other, host):
                         yield request
+
+    def _is_elsewhere(self, listener: Node, host: str) -> bool:
+        """Return whether who asks for a host by TLS comes to another listener of the port, for fewer hosts."""
+        own, gateway = self._topology.listener(listener), self._topology.gateway(listener.key)
+        if own is None or gateway is None or own.protocol not in ("HTTPS", "TLS"):
+            return False
+        beside = (each for each in gateway.listeners if (each.port, each.protocol) == (own.port, own.protocol))
+        return any(
+            covers(each.hostname, host) and specificity(each.hostname) > specificity(own.hostname) for each in beside
+        )
 
     def _is_taken(self, listener: Node, rule: Node, match: Match, other: Match, host: str) -> bool:
         """Return whether a request that satisfies two matches goes to another rule of the same listener."""

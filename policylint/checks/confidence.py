@@ -24,7 +24,7 @@ from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
     from policylint.model import Finding, Resource, ResourceKey
-from policylint.simulation import Simulation
+    from policylint.simulation import Simulation
 
 _TOO_LONG = 1_200
 """Letters of a message, beyond which values in it that no API server takes are cut off."""

@@ -17,7 +17,7 @@ _MOST_NAMED = 3
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    makers = record_makers(simulation.world)
+    makers = simulation.world.once(record_makers)
     if makers is None or not any(source in _SOURCES.values() for each in makers for source in each.sources):
         return
     for kind, source in _SOURCES.items():

@@ -339,7 +339,6 @@ def unserved(group: str, kind: str) -> tuple[int | None, str]:
     return integer(own.get("status")), text(own.get("unmade"))
 
 
-@lru_cache(maxsize=1)
 class ServiceNames(NamedTuple):
     """A kind whose objects name Services.
 
@@ -355,6 +354,7 @@ class ServiceNames(NamedTuple):
     port: str
 
 
+@lru_cache(maxsize=1)
 def naming() -> list[ServiceNames]:
     """Return the kinds whose objects name Services."""
     found = []

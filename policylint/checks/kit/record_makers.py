@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from policylint.load.charts import values_of
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 
 PREFIXES = ("external-dns.kubernetes.io/", "external-dns.alpha.kubernetes.io/")
 """How annotations begin by default, since release 0.22 and before (kubernetes-sigs/external-dns#6424)."""
@@ -19,7 +19,7 @@ _VARIABLES = {_SOURCE: "EXTERNAL_DNS_SOURCE", _PREFIX: "EXTERNAL_DNS_ANNOTATION_
 _BY_DEFAULT = ("service", "ingress")
 """What the chart has it read where its values do not say."""
 _CHANGED = (0, 22)
-_RELEASE = re.compile(r"v?(\d+)\.(\d+)")
+_RELEASE = Pattern(r"v?(\d+)\.(\d+)")
 
 
 class RecordMaker(NamedTuple):
@@ -54,7 +54,7 @@ def record_makers(world: World) -> list[RecordMaker] | None:
 
 def prefixes_read(world: World) -> tuple[str, ...]:
     """Return how the annotations begin that an ExternalDNS there reads; none where that is not known of each."""
-    found = [each.prefix for each in record_makers(world) or ()]
+    found = [each.prefix for each in world.once(record_makers) or ()]
     return tuple(dict.fromkeys(found)) if all(found) else ()
 
 

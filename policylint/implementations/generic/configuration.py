@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from policylint.catalog.content import ToldIn, names_with, told_in
@@ -28,8 +29,18 @@ class Told(NamedTuple):
         return ("data", self.place.key) if self.place.key else (*self.place.pointer, *pointer)
 
 
-def configurations(world: World, implementation: str) -> Iterator[Told]:
-    """Yield what objects tell the controllers of an implementation, those with nothing in particular among them."""
+def configurations(world: World, implementation: str) -> tuple[Told, ...]:
+    """Return what objects tell the controllers of an implementation, those with nothing in particular among them."""
+    return world.once(_reading(implementation))
+
+
+@cache
+def _reading(implementation: str) -> Callable[[World], tuple[Told, ...]]:
+    """Return what reads them, one for an implementation, so that each world is asked once."""
+    return lambda world: tuple(_told(world, implementation))
+
+
+def _told(world: World, implementation: str) -> Iterator[Told]:
     for place in told_in(implementation):
         for each in world.of_kind(*place.kind):
             body: Any = each.body

@@ -15,6 +15,7 @@ from policylint.doors.peculiar import ENTRIES
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.generic.gateway_pods import selected as proxies
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.kinds import SERVICE, WORKLOADS
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
 
@@ -35,6 +36,7 @@ DOORS = frozenset(
 )
 """Kinds of what requests come in at beside Gateways."""
 PUBLISHED = DOORS - {"IngressClass", "Router", "EntryPoints", "HTTPProxies", "VirtualServers", "Streams"}
+_INSIDE = frozenset({SERVICE, *WORKLOADS})
 _BY_NODES = frozenset({"NodePort", "ExternalIP"})
 DOOR_GUARDS = "doors"
 """The implementation that judges the guards of doors."""
@@ -47,9 +49,7 @@ def is_door(key: ResourceKey) -> bool:
 
 def is_inside(key: ResourceKey) -> bool:
     """Return whether requests come in here from inside the cluster: at a Service, or at the pods of a workload."""
-    from policylint.topology.workloads import is_workload
-
-    return key[:2] == ("", "Service") or is_workload(key.group, key.kind)
+    return key[:2] in _INSIDE
 
 
 def with_doors(simulation: Simulation) -> Simulation:
@@ -61,8 +61,6 @@ def with_doors(simulation: Simulation) -> Simulation:
 
 def entrances(simulation: Simulation) -> Iterator[Resource]:
     """Yield the objects that requests come in by: Ingresses and the like, published Services, pods at their nodes."""
-    from policylint.model.kinds import WORKLOADS
-
     world = simulation.world
     yield from chain.from_iterable(world.of_kind(*kind) for kind in ENTRIES)
     yield from filter(published_as, world.of_kind("", "Service"))

@@ -221,31 +221,28 @@ def request_in(
         from urllib.parse import urlencode
 
         path += f"?{urlencode(query)}"
-    given: dict[str, Any] = {
-        "gateway": spelled(entry.gateway),
-        "scheme": entry.scheme,
-        "host": told.get("host", entry.host),
-    }
+    host, at, inside = told.get("host", entry.host), spelled(entry.gateway), entry.inside
     client = f"namespace/{entry.consumer}" if entry.consumer else ""
     is_service = entry.gateway.kind == "Service"
-    if entry.inside:
+    given: dict[str, Any] = {} if inside else {"gateway": at}
+    if inside:
         if any(dimension.name == PRINCIPAL for dimension in dimensions):
             client = f"ServiceAccount/{told[PRINCIPAL]}" if PRINCIPAL in told else UNMESHED
-        given = {"client": client, ("service" if is_service else "pod"): given.pop("gateway"), **given}
+        given = {"client": client, ("service" if is_service else "pod"): at}
     return Request(
         scheme=entry.scheme,
         method="POST" if grpc else told.get("method", "GET"),
-        host=told.get("host", entry.host),
+        host=host,
         path=path,
         headers=tuple(named.items()),
         port=entry.port,
-        gateway="" if entry.inside else spelled(entry.gateway),
+        gateway="" if inside else at,
         client=client,
-        service=spelled(entry.gateway) if is_service else "",
-        pod=spelled(entry.gateway) if entry.inside and not is_service else "",
-        sni=told.get("host", entry.host) if entry.scheme in ("https", "tls") else "",
+        service=at if is_service else "",
+        pod=at if inside and not is_service else "",
+        sni=host if entry.scheme in ("https", "tls") else "",
         grpc=grpc,
-        given={**given, "path": path, **({"headers": named} if named else {})},
+        given={**given, "scheme": entry.scheme, "host": host, "path": path, **({"headers": named} if named else {})},
         address=told.get(CLIENT, ""),
         claims=claims if brings else None,
     )

@@ -209,7 +209,7 @@ def _nearer(candidate: Candidate, state: RouteState, simulation: Simulation) -> 
     "" where the listener sends it some of them (`serving.Closed`).
     """
     closed = simulation.acting.closed
-    if candidate.unknown or (candidate.node, whole(state.route.key)) in closed.hosts:
+    if candidate.unknown or (candidate.node, whole(state.route.key)) in closed.served.hosts:
         return ""
     at, hosts = by_port(simulation, closed.nodes), candidate.hostnames
     narrower = [at.narrower(candidate.node, host) for host in hosts]

@@ -63,7 +63,7 @@ class ActingIndex:
         groups: Sequence[Group] = self._simulation.groups
         for name in sorted({group.kind.implementation for group in groups}):
             behaviour = implementation(name, self._simulation.catalog.settings(name))
-            groups = behaviour.taken(groups, self._topology, lambda: self.closed.hosts)
+            groups = behaviour.taken(groups, self._topology, lambda: self.closed.served)
         return groups
 
     # What a request meets.

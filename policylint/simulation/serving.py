@@ -6,10 +6,10 @@ hold private keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policylint.implementations import implementation
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
@@ -29,7 +29,8 @@ from policylint.topology import (
 )
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.certificates import presumed
-from policylint.topology.hostnames import EVERY, specificity, wildcards_above
+from policylint.topology.hostnames import EVERY
+from policylint.topology.ports import HostsServed, Ports
 from policylint.topology.state import rejection
 from policylint.topology.status import is_passthrough, tls_of
 
@@ -43,41 +44,16 @@ class Closed(NamedTuple):
     Args:
         nodes: Gateways and listeners, with why they take none.
         links: listeners with routes that they send none.
-        hosts: by listener and route the hostnames of both whose requests the listener sends to it.
+        served: where they do go on.
     """
 
     nodes: Mapping[Node, str]
     links: frozenset[tuple[Node, Node]]
-    hosts: Mapping[tuple[Node, Node], Sequence[str]]
+    served: HostsServed
 
     def bars(self, above: Node | None, node: Node) -> bool:
         """Return whether no request goes on to a node from the one above it, None for where they begin."""
         return node in self.nodes or (above, node) in self.links
-
-
-_Port = tuple[ResourceKey, Any, str]
-"""A Gateway, the first of those whose proxy it shares, the number of a port, and the protocol there."""
-
-
-class Ports(NamedTuple):
-    """For which hosts listeners are that share a port.
-
-    Args:
-        of: the port and the hostname of each listener.
-        named: the hostnames at each port.
-    """
-
-    of: Mapping[Node, tuple[_Port, str]]
-    named: frozenset[tuple[_Port, str]]
-
-    def narrower(self, node: Node, name: str) -> list[str]:
-        """Return the hostnames of the listeners at the port of one that are for fewer hosts than it and for all that a
-        name means; the first one takes what a client of TLS asks for by that name."""
-        if node not in self.of:
-            return []
-        port, own = self.of[node]
-        above = [each for each in (name, *wildcards_above(name)) if (port, each) in self.named]
-        return [each for each in above if specificity(each) > specificity(own)]
 
 
 def by_port(simulation: Simulation, shut: Container[Node]) -> Ports:
@@ -115,12 +91,12 @@ def closed(simulation: Simulation, passed: Callable[[], Container[Node]]) -> Clo
         for parent in state.parents
         if not any(condition.type == "Accepted" and condition.status == "Unknown" for condition in parent.conditions)
         for node in parent.attached
-        if (node, whole(state.route.key)) not in going_on
+        if (node, whole(state.route.key)) not in going_on.hosts
     )
     return Closed(nodes, links, going_on)
 
 
-def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> Mapping[tuple[Node, Node], Sequence[str]]:
+def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> HostsServed:
     """Return for which hosts routes get requests at listeners: one for a narrower host takes those for its own."""
     order, at = cache(lambda key: ranking(simulation, simulation.topology.gateway(key))), by_port(simulation, shut)
     pairs = [(whole(state.route.key), each.node, each.hostnames or (EVERY,)) for state, each in attached(simulation)]
@@ -137,7 +113,7 @@ def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> Mapping[tuple
     for route, node, names in pairs:
         if left := [name for name in names if takes(node, name)]:
             found.setdefault((node, route), []).extend(left)
-    return found
+    return HostsServed(found, takes)
 
 
 def _without_open_ones(

@@ -274,6 +274,7 @@ def at_closed(
     return of_class, gateway(listeners=listeners, more=more), *attached, SERVICE, everywhere, of_all
 
 
+OWN_CERTIFICATE = "tls: {certificateRefs: [{name: own}]}, "
 FROM_ALL = "allowedRoutes: {namespaces: {from: All}}"
 WIDE = f"{{name: wide, port: 80, protocol: HTTP, {FROM_ALL}}}"
 NARROW = f"{{name: narrow, port: 80, protocol: HTTP, hostname: '*.example.com', {FROM_ALL}}}"
@@ -1039,12 +1040,12 @@ WORLDS: dict[str, tuple[str, ...]] = {
         for kind in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy")
     },
     **{
-        f"an AuthPolicy of a route whose host another listener takes, over {protocol}": (
+        f"an AuthPolicy of a route whose host another listener takes, over {protocol}{closed}": (
             OF_ISTIO,
             gateway(
                 of_class="istio",
                 listeners=f"[{{name: one, port: 443, protocol: {protocol}, {own}{FROM_ALL}}}, "
-                f"{{name: two, port: 443, protocol: {protocol}, {own}hostname: shop.example.com}}]",
+                f"{{name: two, port: 443, protocol: {protocol}, {other}hostname: shop.example.com}}]",
             ),
             ROUTE,
             route("all", more=TO_CHECKOUT),
@@ -1057,7 +1058,11 @@ WORLDS: dict[str, tuple[str, ...]] = {
                 )
             ),
         )
-        for protocol, own in (("HTTPS", "tls: {certificateRefs: [{name: own}]}, "), ("HTTP", ""))
+        for protocol, own, other, closed in (
+            ("HTTPS", OWN_CERTIFICATE, OWN_CERTIFICATE, ""),
+            ("HTTPS", OWN_CERTIFICATE, "", " if it were open"),
+            ("HTTP", "", "", ""),
+        )
     },
     "a call that goes on to routes for requests": (
         gateway_class("any", "kgateway.dev/kgateway"),

@@ -27,6 +27,7 @@ from policylint.simulation import acting, meshes, serving
 from policylint.simulation.acting import ActingIndex
 from policylint.simulation.serving import Closed, attached
 from policylint.topology import whole
+from policylint.topology.ports import HostsServed
 from policylint.trace import Request, Requirements, Trace, Tracer, network
 from tests import worlds
 from tests.contract.own import CHANGES, WORLDS
@@ -93,7 +94,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         f"the index does not know what serves nothing: {world}": (
             world,
             "on which routes does it act",
-            _of(acting, "closed", lambda *_: Closed({}, frozenset(), {})),
+            _of(acting, "closed", lambda *_: Closed({}, frozenset(), HostsServed())),
         )
         for world in WORLDS
         if world.startswith("policies at listeners") and not world.endswith(("that is not here", "unknown protocol"))
@@ -176,7 +177,7 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
     "explain looks at the names of listeners alone": (
         "a listener for narrower hosts, without a route",
         "does a listener send a route anything",
-        _of(serving.Closed, "hosts", {}),
+        _of(serving.Closed, "served", HostsServed()),
     ),
     "explain looks for contexts that begin at the Gateway": (
         "policies of an Istio Gateway whose class is here",
@@ -189,7 +190,9 @@ IN_WORLDS: Mapping[str, tuple[str, str, Patch]] = {
         _of(
             serving,
             "_going_on",
-            lambda simulation, _: {(at.node, whole(of.route.key)): [""] for of, at in attached(simulation)},
+            lambda simulation, _: HostsServed(
+                {(at.node, whole(of.route.key)): [""] for of, at in attached(simulation)}
+            ),
         ),
     ),
     "only Services lead to workloads": (

@@ -21,9 +21,10 @@ from policylint.model.kinds import INGRESS, SERVICE
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
 from policylint.simulation import Simulation
-from policylint.simulation.serving import Ports, by_port, closed_listeners
+from policylint.simulation.serving import by_port, closed_listeners
 from policylint.topology import ListenerState
 from policylint.topology.certificates import is_annotated
+from policylint.topology.ports import Ports
 from policylint.topology.secret_data import contents
 from policylint.topology.workloads import WORKLOADS, pod_spec, workloads_selected
 

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
+    from policylint.topology.ports import HostsServed
 from policylint.implementations.generic.base import Behaviour
 from policylint.model.kinds import SERVICE
-
-HostsServed = Callable[[], Mapping[tuple[Node, Node], Sequence[str]]]
-"""Returns, by listener and route, the hostnames of both whose requests the listener sends to it."""
 
 
 class ServingMatch(Protocol):
@@ -155,11 +153,11 @@ class Traffic(Behaviour):
         """
         return {}
 
-    def taken(self, groups: Sequence[Group], topology: Topology, hosts: HostsServed) -> Sequence[Group]:  # noqa: ARG002
+    def taken(self, groups: Sequence[Group], topology: Topology, served: Callable[[], HostsServed]) -> Sequence[Group]:  # noqa: ARG002
         """Return all effective policies with the contexts on which its proxy makes its own act; by default as they are.
 
         Args:
-            hosts: returns for which hosts routes get requests at listeners.
+            served: returns for which hosts requests get from listeners to routes.
 
         `begin` is not called before it.
         """

@@ -8,13 +8,12 @@ Statuses are those of internal/controller/*_status_updater.go and *_policy_disco
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
 from policylint.implementations.generic import Attachments, Implementation, fault_of, walk
-from policylint.implementations.generic.traffic import HostsServed
 from policylint.implementations.kuadrant import action_sets, authorization, conditions, hostnames, keys
 from policylint.implementations.kuadrant.listeners import (
     idle,
@@ -41,6 +40,7 @@ from policylint.policy.folding import Stack
 from policylint.policy.results import Declared, Effective, FaultyPart, Group, Losses, Lost, PolicyState
 from policylint.policy.target_conditions import TargetCondition
 from policylint.topology import Condition, Topology, whole
+from policylint.topology.ports import HostsServed
 
 CONTROLLER = "kuadrant.io/policy-controller"
 _BY_LISTENER = ("DNSPolicy", "TLSPolicy")
@@ -81,9 +81,9 @@ class Kuadrant(Implementation):
         groups = super().groups(kind, self._by_listener(kind, kept, topology), topology)
         return [with_gateways(group) for group in groups]
 
-    def taken(self, groups: Sequence[Group], topology: Topology, hosts: HostsServed) -> Sequence[Group]:
+    def taken(self, groups: Sequence[Group], topology: Topology, served: Callable[[], HostsServed]) -> Sequence[Group]:
         """Return effective policies with the paths on which the filter, which knows none, makes them act."""
-        return action_sets.taken(groups, topology, self.name, hosts)
+        return action_sets.taken(groups, topology, self.name, served)
 
     def choosing(self, groups: Sequence[Group], topology: Topology) -> action_sets.ActionSets | None:
         """Return the action sets of Gateways; None where there are none."""

@@ -12,12 +12,11 @@ src/kuadrant/pipeline/factory.rs, select_blueprint (docs/design/semantics.md §6
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count, groupby
 
 from policylint.implementations.generic.calls import by_path
-from policylint.implementations.generic.traffic import HostsServed
 from policylint.implementations.kuadrant.patterns import anywhere
 from policylint.matches import Match, Term, matches
 from policylint.model import Node, ResourceKey, holds_variable
@@ -29,6 +28,7 @@ from policylint.policy.results import Group
 from policylint.spaces.predicates import Predicate, ending, matching, starting
 from policylint.topology import Candidate, RouteState, Topology, whole
 from policylint.topology.hostnames import EVERY, covers, specificity, wildcards_above
+from policylint.topology.ports import HostsServed
 from policylint.topology.routes import rules
 
 _LEAST = 4
@@ -134,7 +134,9 @@ class ActionSets:
             host for parent in parents for each in parent.candidates if each.node == listener for host in each.hostnames
         ]
 
-    def probes(self, listener: Node, rule: Node, taken: Taken) -> Iterator[RequestFacts]:
+    def probes(
+        self, listener: Node, rule: Node, taken: Taken, takes: Callable[[Node, str], bool]
+    ) -> Iterator[RequestFacts]:
         """Yield requests that a rule takes at a listener, one for each way in which the sets may tell them apart.
 
         Those for hosts that a route names more narrowly on the port go there: in the proxies below, each hostname has a
@@ -142,11 +144,12 @@ class ActionSets:
 
         Args:
             taken: by port and hostname that routes serve there the narrower ones of which they get the requests.
+            takes: whether requests for a hostname at the port of a listener come to it.
         """
         by_host = self._sets[listener.key]
         hosts = self.hosts(listener, rule.key)
         listed = (name for host in hosts for name in taken[self._port(listener)].get(host, ()))
-        narrower = [name for name in listed if not self._is_elsewhere(listener, name)]
+        narrower = [name for name in listed if takes(listener, name)]
         met = [made for hostname, _ in self._met(listener, rule.key) for made in by_host[hostname]]
         others = {tuple(made.match.conditions): made.match for made in met if made.place[0] != listener}.values()
         besides = {tuple(made.match.conditions): made.match for made in met if made.place[1] != rule}.values()
@@ -158,16 +161,6 @@ class ActionSets:
                     request = _request(host, match, other)
                     if _fits(match, request) is not False and not self._is_taken(listener, rule, match, other, host):
                         yield request
-
-    def _is_elsewhere(self, listener: Node, host: str) -> bool:
-        """Return whether who asks for a host by TLS comes to another listener of the port, for fewer hosts."""
-        own, gateway = self._topology.listener(listener), self._topology.gateway(listener.key)
-        if own is None or gateway is None or own.protocol not in ("HTTPS", "TLS"):
-            return False
-        beside = (each for each in gateway.listeners if (each.port, each.protocol) == (own.port, own.protocol))
-        return any(
-            covers(each.hostname, host) and specificity(each.hostname) > specificity(own.hostname) for each in beside
-        )
 
     def _is_taken(self, listener: Node, rule: Node, match: Match, other: Match, host: str) -> bool:
         """Return whether a request that satisfies two matches goes to another rule of the same listener."""
@@ -242,16 +235,19 @@ class ActionSets:
         return [by_path(match) if calls else match for match in matches(body, grpc=calls)]
 
 
-def taken(groups: Sequence[Group], topology: Topology, implementation: str, hosts: HostsServed) -> Sequence[Group]:
+def taken(
+    groups: Sequence[Group], topology: Topology, implementation: str, served: Callable[[], HostsServed]
+) -> Sequence[Group]:
     """Return effective policies with the contexts on which the filter makes them act."""
     sets = ActionSets(groups, topology, implementation)
     contexts: dict[int, set[Path]] = defaultdict(set)
     partly: dict[int, set[Path]] = defaultdict(set)
     changed: set[int] = set()
-    narrower: Taken = sets.taken(hosts()) if any(sets.gateways) else {}
+    serving = served() if any(sets.gateways) else HostsServed()
+    narrower = sets.taken(serving.hosts)
     for path in _paths(sets, topology):
         listener, rule = path[-3], path[-1]
-        probes = sets.probes(listener, rule, narrower)
+        probes = sets.probes(listener, rule, narrower, serving.takes)
         answers = (sets.chosen(listener.key, listener, rule, message) for message in probes)
         chosen = [acting for answer in answers for acting in answer or ()]
         found = set().union(*chosen)

@@ -40,5 +40,13 @@ def is_set_by_controllers(label: str) -> bool:
 
 
 @lru_cache(maxsize=1)
+def served_versions() -> tuple[str, ...]:
+    """Return the API versions, and kinds of them (`security.istio.io/v1/PeerAuthentication`), that clusters with
+    policies serve."""
+    served = mapping(_table().get("served")).items()
+    return tuple(each for version, kinds in served for each in (version, *(f"{version}/{kind}" for kind in kinds)))
+
+
+@lru_cache(maxsize=1)
 def _table() -> Mapping[str, Any]:
     return mapping(read(shipped_data("schemas", "clusters.yaml"), "clusters.yaml").documents[0].value)

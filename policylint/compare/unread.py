@@ -21,6 +21,7 @@ from policylint.patterns import Pattern
 from policylint.render.live import is_out_of_use
 
 _MOST = 50
+_ASKS_CLUSTER = Pattern(r"\.Capabilities\.(?:APIVersions|KubeVersion)\b")
 _COMMENT = Pattern(r"(?m)^[ \t]*(?:#(?!@).*)?\n|[ \t]+$")
 
 
@@ -75,7 +76,7 @@ def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catal
 
     One that goes from a file and comes in another one, word for word, was moved; a template within its chart.
     """
-    read = {resource.document.file for world in worlds for resource in world.resources.values()}
+    taken_in = {resource.document.file for world in worlds for resource in world.resources.values()}
     pairs = [
         (file, is_template, list(_documents(before, file, catalog)), list(_documents(after, file, catalog)))
         for file, before, after, is_template in texts.beside
@@ -87,15 +88,35 @@ def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catal
         if text.content not in {each.content for each in old} and not is_out_of_use(file)
     }
     for file, is_template, old, new in pairs:
-        if (file in read and not is_template) or _is_deployed(file, worlds) or is_out_of_use(file):
+        if is_out_of_use(file):
             continue
-        why = f"{file} is a template that is not rendered" if is_template else f"nothing here deploys {file}"
+        is_deployed, kept = _is_deployed(file, worlds), {text.content for text in new}
         now = {text.key: text for text in new}
-        kept = {text.content for text in new}
         for was in old:
+            if is_template:
+                is_meant = not is_deployed or (_ASKS_CLUSTER.search(was.body) and not _is_made(was, file, worlds))
+                why = f"whether {file} makes it hangs on what the cluster serves"
+                why = why if is_deployed else f"{file} is a template that is not rendered"
+            else:
+                is_read = _is_readable(was, file)
+                is_meant = not is_read or not (is_deployed or file in taken_in)
+                why = f"nothing here deploys {file}" if is_read else "what is written there is no YAML"
             moved = was.content in kept or (_chart(file, is_template), was.content) in arrived
-            if not moved and not (was.key in now and not is_template and _says_the_same(was, now[was.key], file)):
+            said = was.key in now and not is_template and _says_the_same(was, now[was.key], file)
+            if is_meant and not (moved or said):
                 yield UnreadChange(file, why, was, now.get(was.key))
+
+
+def _is_made(text: UnreadText, file: str, worlds: Collection[World]) -> bool:
+    """Tell whether an environment has an object of the kind of a document that its template made."""
+    made = (each for world in worlds for each in world.of_kind(*text.key[:2]))
+    return any(file in (each.document.file, each.name_location.file) for each in made)
+
+
+def _is_readable(text: UnreadText, file: str) -> bool:
+    """Tell whether a document can be read by itself, as others of its file are."""
+    reading = read(text.body.encode(), file)
+    return not reading.problems and any(isinstance(each.value, dict) for each in reading.documents)
 
 
 def _says_the_same(was: UnreadText, now: UnreadText, file: str) -> bool:

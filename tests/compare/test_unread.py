@@ -40,6 +40,30 @@ spec: {action: ALLOW, rules: [{from: [{source: {principals: [a/ns/b/sa/c]}}]}]}
 EVERYBODY = LOGIN.replace("a/ns/b/sa/c", "'*'")
 BASE = "resources: ['https://example.com/base.yaml']\npatchesStrategicMerge: [login.yaml]\n"
 DEPLOYED = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}
+BROKEN = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: infra}
+spec:
+  gatewayClassName: {{{ .class }}}
+  listeners: [{name: web, port: 443, protocol: HTTPS, tls: {mode: Terminate}}]
+---
+"""
+CILIUM = """apiVersion: cilium.io/v2
+kind: CiliumNetworkPolicy
+metadata:
+  name: wide
+spec:
+  endpointSelector: {}
+"""
+GUARDED = {"chart/templates/login.yaml": LOGIN}
+
+
+def gated(version: str, text: str) -> str:
+    """Return a template that makes something where the cluster serves an API version."""
+    return f'{{{{- if .Capabilities.APIVersions.Has "{version}" }}}}\n{text}{{{{- end }}}}\n'
+
+
 CHART = {"chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n", "chart/values.yaml": "a: b\n"}
 
 
@@ -61,6 +85,21 @@ CHART = {"chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 0.1.0\n", "ch
             "deploys two/login.yaml",
             id="a second one of its name",
         ),
+        pytest.param(
+            {**CHART, **GUARDED}, "chart/templates/wide.yaml", gated("cilium.io/v2", CILIUM),
+            gated("cilium.io/v2", f"{CILIUM}  ingress: [{{fromEntities: [world]}}]\n"), "what the cluster serves",
+            id="a part of a template that asks what is served",
+        ),
+        pytest.param(
+            {**CHART, **GUARDED}, "chart/templates/wide.yaml", gated("cilium.io/v2", CILIUM),
+            gated("cilium.io/v2", f"# why\n{CILIUM}"), "",
+            id="the same part as it was",
+        ),
+        pytest.param({}, "edge.yaml", BROKEN + ROUTE, BROKEN.replace("Terminate", "Passthrough") + ROUTE,
+                     "what is written there is no YAML", id="a document that cannot be read beside one that can"),
+        pytest.param({**DEPLOYED}, "apps/edge.yaml", BROKEN + ROUTE.replace("name: web", "name: other"),
+                     BROKEN.replace("Terminate", "Passthrough") + ROUTE.replace("name: web", "name: other"),
+                     "what is written there is no YAML", id="the same in a file that is deployed"),
         pytest.param(CHART, "chart/templates/deny.yaml", DENIAL, f"# why\n{DENIAL}\n", "", id="a comment"),
         pytest.param(CHART, "chart/templates/tests/deny.yaml", DENIAL, OPEN, "", id="a test of the chart"),
         pytest.param({**DEPLOYED, **CHART}, "docs/login.yaml", LOGIN, EVERYBODY, "", id="documentation"),
@@ -111,3 +150,33 @@ def test_one_that_is_moved_does_not_go(
     files = {**tree, **charts, source: f"{document}---{other}", target: other}
     printed = diff(tmp_path, files, {source: other, target: f"{other}---{document}"})
     assert sum("goes, and" in line for line in printed.splitlines()) == rows, printed
+
+
+@pytest.mark.parametrize(
+    ("version", "policy", "old", "new"),
+    [
+        ("security.istio.io/v1/AuthorizationPolicy", LOGIN, "a/ns/b/sa/c", "'*'"),
+        (
+            "security.istio.io/v1",
+            ("apiVersion: security.istio.io/v1\nkind: PeerAuthentication\nmetadata: {name: own}\n"
+            "spec: {mtls: {mode: STRICT}}\n"),
+            "STRICT",
+            "PERMISSIVE",
+        ),
+        (
+            "gateway.envoyproxy.io/v1alpha1",
+            ("apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: own}\n"
+            "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}], "
+            "basicAuth: {users: {name: people}}}\n"),
+            "basicAuth: {users: {name: people}}",
+            "cors: {allowOrigins: ['https://a.example']}",
+        ),
+    ],
+)
+def test_a_cluster_with_policies_serves_what_their_templates_ask_for(
+    tmp_path: Path, version: str, policy: str, old: str, new: str
+) -> None:
+    route = ROUTE.replace(", namespace: shop}", "}")
+    tree = {**CHART, "chart/templates/route.yaml": route, "chart/templates/own.yaml": gated(version, policy)}
+    printed = diff(tmp_path, tree, {"chart/templates/own.yaml": gated(version, policy.replace(old, new))})
+    assert "GWP30" in printed, printed

@@ -24,7 +24,7 @@ from policylint.render.go_template.printing import NO_VALUE, UncertainError, as_
 from policylint.render.go_template.running import FUNCTIONS, Engine, of_json
 from policylint.render.go_template.semver import SemverError, compared
 from policylint.render.helm.packed import Room, unpacked
-from policylint.render.helm.program import API_VERSIONS, MAX_OUTPUT, HelmError, LeftTemplate, Rendered
+from policylint.render.helm.program import MAX_OUTPUT, HelmError, LeftTemplate, Rendered, api_versions
 from policylint.render.journal import WITHOUT_HELM
 
 STEPS: Final = 5_000_000
@@ -466,7 +466,7 @@ _BUILT_IN: Final = frozenset(
 
 def _has_version(version: str) -> bool:
     """Return whether helm takes the cluster to serve an API version, or a kind of one."""
-    if version in _BUILT_IN or version in API_VERSIONS:
+    if version in _BUILT_IN or version in api_versions():
         return True
     group = version.partition("/")[0]
     if group == GATEWAY_GROUP or ("." in group and not group.endswith(".k8s.io")):

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from policylint.catalog.clusters import served_versions
 from policylint.namedtuple import NamedTuple
 from policylint.outside import find_program
 from policylint.patterns import Pattern
@@ -37,6 +38,12 @@ API_VERSIONS: Final = (
     *(f"{_V1}alpha2/{kind}" for kind in ("TLSRoute", "TCPRoute", "UDPRoute")),
 )
 """API versions that charts ask for before they make routes: a cluster with routes has Gateway API."""
+
+
+def api_versions() -> tuple[str, ...]:
+    """Return the API versions, and kinds of them, that a cluster is taken to serve beside those of Kubernetes itself:
+    one with policies has what reads them."""
+    return (*API_VERSIONS, *served_versions())
 
 
 class HelmError(Exception):
@@ -119,7 +126,7 @@ def template(
         except OSError as error:
             raise HelmError(f"it cannot be copied: {error.strerror or error}") from None
         command = [program, "template", f"--namespace={namespace}", "--include-crds", "--skip-tests"]
-        command += [f"--api-versions={version}" for version in API_VERSIONS]
+        command += [f"--api-versions={version}" for version in api_versions()]
         command += [f"--values={layer}" for layer in layers]
         for flag, pair in settings:
             if flag not in _SETTING_FLAGS or "\0" in pair:

@@ -10,6 +10,7 @@ from policylint.model import Finding, Node, Resource, ResourceKey, mapping, sequ
 from policylint.simulation import Simulation
 from policylint.simulation.ranking import ranked, ranking
 from policylint.topology import RouteState
+from policylint.topology.routes import rules
 
 RULE = "GWP413"
 _KINDS = ("HTTPRoute", "GRPCRoute")
@@ -25,7 +26,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             continue  # the values of its chart may name a backend
         if not _is_served_by_gateways(state):
             continue
-        for index, rule in enumerate(map(mapping, sequence(state.route.spec.get("rules")))):
+        for index, rule in ((each.number, each.body) for each in rules(state.route)):
             kinds = {text(mapping(each).get("type")) for each in sequence(rule.get("filters"))}
             backends = [mapping(each) for each in sequence(rule.get("backendRefs"))]
             if _ANSWERING & kinds or any(each.get("weight", 1) != 0 for each in backends):
@@ -62,7 +63,7 @@ def _is_balanced(simulation: Simulation, state: RouteState, rule: Mapping[str, A
             for other in simulation.topology.routes
             if other.route.key.kind == state.route.key.kind and listeners & _places(other).get(gateway, set())
             if sequence(other.route.spec.get("hostnames")) == sequence(state.route.spec.get("hostnames"))
-            for listed in map(mapping, sequence(other.route.spec.get("rules")))
+            for listed in (each.body for each in rules(other.route))
             if any(mapping(each).get("weight", 1) != 0 for each in sequence(listed.get("backendRefs")))
             for match in matches(listed, grpc=grpc)
         ]
@@ -98,15 +99,15 @@ def _answers(value: Any) -> bool:
 def _is_kept_from(route: Resource, index: int) -> bool:
     """Return whether another rule, which says what it matches, would take all requests of this one and has backends:
     then it is there to keep them from those (`/metrics`)."""
-    rules = [mapping(rule) for rule in sequence(route.spec.get("rules"))]
+    bodies = {rule.number: rule.body for rule in rules(route)}
     grpc = route.key.kind == "GRPCRoute"
     others = [
         match
-        for other, rule in enumerate(rules)
+        for other, rule in bodies.items()
         if other != index and rule.get("backendRefs") and rule.get("matches")
         for match in matches(rule, grpc=grpc)
     ]
-    own = matches(rules[index], grpc=grpc) if rules[index].get("matches") else []
+    own = matches(bodies[index], grpc=grpc) if bodies[index].get("matches") else []
     return bool(own) and all(any(match.within(other) for other in others) for match in own)
 
 

@@ -32,6 +32,8 @@ FILTERS = frozenset(
     }
 )
 """Filter types of v1.6 (httproute_types.go HTTPRouteFilterType, grpcroute_types.go GRPCRouteFilterType)."""
+_DEFAULT_RULES: Final = [{"matches": [{"path": {"type": "PathPrefix", "value": "/"}}]}]
+"""What the API server gives an HTTPRoute that states no rules (httproute_types.go, HTTPRouteSpec.Rules)."""
 _MATCHED = {"headers": "header", "queryParams": "query parameter"}
 
 
@@ -94,6 +96,8 @@ def rule_at(route: Resource, index: int) -> Rule | None:
 
 def _rules(route: Resource) -> list[Rule]:
     role, parsed, stated = f"{route.key.kind}Rule", [], route.spec.get("rules")
+    if stated is None and route.key.kind == "HTTPRoute":
+        stated = _DEFAULT_RULES
     written = [{"matches": stated}] if is_symbolic(stated) else sequence(stated)
     named = {text(mapping(value).get("name")) for value in written}
     for index, value in enumerate(written):

@@ -158,16 +158,20 @@ def test_one_that_is_moved_does_not_go(
         ("security.istio.io/v1/AuthorizationPolicy", LOGIN, "a/ns/b/sa/c", "'*'"),
         (
             "security.istio.io/v1",
-            ("apiVersion: security.istio.io/v1\nkind: PeerAuthentication\nmetadata: {name: own}\n"
-            "spec: {mtls: {mode: STRICT}}\n"),
+            (
+                "apiVersion: security.istio.io/v1\nkind: PeerAuthentication\nmetadata: {name: own}\n"
+                "spec: {mtls: {mode: STRICT}}\n"
+            ),
             "STRICT",
             "PERMISSIVE",
         ),
         (
             "gateway.envoyproxy.io/v1alpha1",
-            ("apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: own}\n"
-            "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}], "
-            "basicAuth: {users: {name: people}}}\n"),
+            (
+                "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: own}\n"
+                "spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}], "
+                "basicAuth: {users: {name: people}}}\n"
+            ),
             "basicAuth: {users: {name: people}}",
             "cors: {allowOrigins: ['https://a.example']}",
         ),

@@ -44,7 +44,7 @@ def test_a_rule_hands_over_by_label(group: str, namespace: str, delegated: bool)
         "namespace: team", f"namespace: team, labels: {{{group}/label: a1}}"
     )
     found = topology(gateway(), route("top", more=to("a1", namespace, group, "label")), child)
-    assert paths(found) == [f"{START} > HTTPRoute team/child" if delegated else START]
+    assert paths(found) == [f"{START} > HTTPRoute team/child > HTTPRouteRule team/child#rule-1" if delegated else START]
 
 
 A, B = "{path: {value: /a}}", "{path: {value: /b}}"

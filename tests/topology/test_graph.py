@@ -70,7 +70,8 @@ def test_listener_sets_are_a_level_of_their_own() -> None:
     )
     assert paths(found) == [
         "Gateway infra/edge > Listener infra/edge#http",
-        "Gateway infra/edge > ListenerSet shop/extra > ListenerSet shop/extra#web > HTTPRoute shop/checkout",
+        "Gateway infra/edge > ListenerSet shop/extra > ListenerSet shop/extra#web > HTTPRoute shop/checkout"
+        " > HTTPRouteRule shop/checkout#rule-1",
     ]
 
 

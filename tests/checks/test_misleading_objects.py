@@ -107,3 +107,45 @@ def test_what_kong_refuses_by_its_type(kind: str, config: str, field: str) -> No
 )
 def test_values_of_kong_of_the_right_type(config: str) -> None:
     assert not findings(plugin(config))
+
+
+@pytest.mark.parametrize("kind", ["KongPlugin", "KongClusterPlugin"])
+@pytest.mark.parametrize(("field", "severity"), [("consumerRef", "warning"), ("run_on", "note")])
+def test_fields_of_kong_that_nobody_reads_any_more(kind: str, field: str, severity: str) -> None:
+    """Kong/kubernetes-ingress-controller#367; internal/dataplane/kongstate/plugin.go, kongPluginFromK8SPlugin."""
+    [found] = findings(plugin(f"{{minute: 5}}\n{field}: all", kind))
+    assert (found.severity, found.field) == (severity, field)
+
+
+def limited(kind: str, spec: str) -> str:
+    target = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}"
+    version = "v1alpha1" if kind == "TokenRateLimitPolicy" else "v1"
+    return manifest(f"kuadrant.io/{version}", kind, "limits", "shop", f"spec:\n  {target}\n  {spec}")
+
+
+ASKED_TOO_EARLY = "when: [{predicate: 'responseBodyJSON(\"/object\") != \"error\"'}]"
+LIMIT = "rates: [{limit: 9, window: 1m}]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        *(
+            (kind, spec)
+            for kind in ("RateLimitPolicy", "TokenRateLimitPolicy")
+            for spec in (
+                f"limits: {{all: {{{LIMIT}, {ASKED_TOO_EARLY}}}}}",
+                f"limits: {{all: {{{LIMIT}}}}}\n  {ASKED_TOO_EARLY}",
+                f"defaults: {{limits: {{all: {{{LIMIT}, {ASKED_TOO_EARLY}}}}}}}",
+                f"overrides: {{limits: {{all: {{{LIMIT}}}}}, {ASKED_TOO_EARLY}}}",
+            )
+        ),
+        ("AuthPolicy", f"rules: {{authentication: {{all: {{anonymous: {{}}}}}}}}\n  {ASKED_TOO_EARLY}"),
+    ],
+)
+def test_conditions_on_an_answer_that_is_not_there_yet(kind: str, spec: str) -> None:
+    """Kuadrant/kuadrant-operator#2145."""
+    [found] = findings(limited(kind, spec))
+    assert found.severity == "warning"
+    assert "before the backend has answered" in found.label
+    assert not findings(limited(kind, spec.replace("responseBodyJSON", "requestBodyJSON")))

@@ -123,7 +123,7 @@ def limited(kind: str, spec: str) -> str:
     return manifest(f"kuadrant.io/{version}", kind, "limits", "shop", f"spec:\n  {target}\n  {spec}")
 
 
-ASKED_TOO_EARLY = "when: [{predicate: 'responseBodyJSON(\"/object\") != \"error\"'}]"
+ASKED_TOO_EARLY = 'when: [{predicate: \'responseBodyJSON("/object") != "error"\'}]'
 LIMIT = "rates: [{limit: 9, window: 1m}]"
 
 

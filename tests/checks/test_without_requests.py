@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.linting import lint
-from tests.worlds import gateway_class, manifest
+from tests.worlds import gateway, gateway_class, listener_set, manifest, route, service
 
 CLASSES = {"eg": "gateway.envoyproxy.io/gatewayclass-controller", "kgateway": "kgateway.dev/kgateway"}
 ALLOWED = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {clientCIDRs: [8.8.8.8/32]}}]}"
@@ -71,3 +71,42 @@ def test_logins_of_connections(tmp_path: Path) -> None:
     assert said(tmp_path, "TCP", "TrafficPolicy", key, keys, of_class="kgateway") == [
         "`apiKeyAuth` is for requests, and Gateway shop/gw takes connections"
     ]
+
+
+SETS = "{group: gateway.networking.k8s.io, kind: ListenerSet, name: more}"
+SETTINGS = {
+    "SecurityPolicy": ALLOWED,
+    "BackendTrafficPolicy": "timeout: {http: {requestTimeout: 9s}}",
+}
+
+
+@pytest.mark.parametrize("kind", ["SecurityPolicy", "BackendTrafficPolicy"])
+@pytest.mark.parametrize(
+    ("release", "parents", "merge", "acts"),
+    [
+        ("v1.8.1", f"[{SETS}]", "mergeType: StrategicMerge, ", False),
+        ("v1.8.3", f"[{SETS}]", "mergeType: JSONMerge, ", False),
+        ("v1.9.0", f"[{SETS}]", "mergeType: StrategicMerge, ", True),
+        ("v1.8.1", f"[{SETS}]", "", True),  # the listeners of all parents are translated, whoever writes no status
+        ("v1.8.1", "[{name: edge, namespace: infra}]", "mergeType: StrategicMerge, ", True),
+        ("v1.8.1", f"[{SETS}, {{name: edge, namespace: infra}}]", "mergeType: StrategicMerge, ", True),
+    ],
+)
+def test_what_is_merged_at_routes_of_listener_sets(
+    tmp_path: Path, kind: str, release: str, parents: str, merge: str, acts: bool
+) -> None:
+    """envoyproxy/gateway#9242; internal/gatewayapi/securitypolicy.go @ v1.8.3, processSecurityPolicyForRoute."""
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: checkout}]"
+    found = lint(
+        tmp_path,
+        gateway_class("any", CLASSES["eg"]),
+        gateway(more="allowedListeners: {namespaces: {from: All}}"),
+        listener_set("more", "shop", "[{name: b, port: 8081, protocol: HTTP}]"),
+        route(parents=parents, more="rules: [{backendRefs: [{name: checkout, port: 80}]}]"),
+        service(),
+        manifest("gateway.envoyproxy.io/v1alpha1", kind, "p", "shop", f"spec: {{{target}, {merge}{SETTINGS[kind]}}}"),
+        chart(release),
+    )
+    said = [each.label for each in found if each.rule == "GWP106"]
+    assert bool(said) is not acts
+    assert all("before 1.9 no policy is merged" in each for each in said)

@@ -23,9 +23,9 @@ from policylint.workspace import open_workspace
 from tests import worlds
 from tests.worlds import gateway, gateway_class, manifest, route, service
 
-UNREAD = {"gloo": {"namespace"}, "envoy-gateway": {"authorizesConnections"}}
+UNREAD = {"gloo": {"namespace"}, "envoy-gateway": {"authorizesConnections", "mergesAtListenerSets"}}
 """Settings that no configuration of the controller has: where Gloo is installed says under which name it writes, and
-the release of Envoy Gateway whether it authorizes connections."""
+the release of Envoy Gateway whether it authorizes connections, and where it merges."""
 BACKEND = manifest(
     "gateway.envoyproxy.io/v1alpha1",
     "Backend",

@@ -242,7 +242,20 @@ class EnvoyGateway(Implementation):
                 if attachment.key != holder.key:
                     stated = order_stated(holder, attachment.policy)
                     refused.append(Refusal(attachment, holder.key, stated))
-        return kept, refused
+        return {node: own for node, own in kept.items() if not self._is_passed_over(own[0].policy, node)}, refused
+
+    def _is_passed_over(self, policy: Resource, node: Node) -> bool:
+        """Return whether a policy is to be merged at a route all of whose parents are ListenerSets, which releases
+        before 1.9 do not ask about: it keeps its scope, and does nothing.
+
+        Source: internal/gatewayapi/securitypolicy.go and backendtrafficpolicy.go @ v1.8.3, process…PolicyForRoute: the
+        parents that are merged with are Gateways; without mergeType the listeners of all parents are translated.
+        """
+        if self.settings.get("mergesAtListenerSets") is not False or "mergeType" not in policy.spec:
+            return False
+        route = self.topology.route(node.key)
+        parents = route.parents if route is not None else ()
+        return bool(parents) and all(parent.wanted.kind == "ListenerSet" for parent in parents)
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return groups over the paths that requests take: hostnames belong to the listener that names them (§2).
@@ -558,6 +571,10 @@ class EnvoyGateway(Implementation):
             return Idle(voided, why, f"remove `insecureSkipVerify` from {voided.key}")
         if state.verdict != "NoEffect" or state.groups or state.kind.kind not in route_policies.PLURALS:
             return None
+        for target in state.targets:
+            if any(self._is_passed_over(state.policy, node) for node in target.nodes):
+                why = f"before 1.9 no policy is merged at a route of ListenerSets, and {target.key} has no other parent"
+                return Idle(target, why, "leave out `mergeType`, or upgrade to 1.9")
         for target in state.targets:
             for node in target.nodes:
                 if node in self._isolation(topology).idle_listeners:

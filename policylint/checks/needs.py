@@ -136,18 +136,20 @@ def logins_and_challenges(simulation: Simulation) -> bool:
 
 
 def preflights(simulation: Simulation) -> bool:
-    """Need a policy with settings that answer preflights, and a rule that names methods."""
+    """Need a policy or a filter with settings that answer preflights, and a rule that names methods."""
     from policylint.topology.routes import rules
 
     answering = some_policy(
         lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
     )
-    return answering(simulation) and any(
-        mapping(match).get("method")
+    naming = [
+        rule
         for state in simulation.topology.routes
         for rule in rules(state.route)
-        for match in sequence(rule.body.get("matches"))
-    )
+        if any(mapping(match).get("method") for match in sequence(rule.body.get("matches")))
+    ]
+    filters = (mapping(each).get("type") for rule in naming for each in sequence(rule.body.get("filters")))
+    return bool(naming) and ("CORS" in filters or answering(simulation))
 
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.tracing import tracer_of
+from policylint.documents import Pointer
 from policylint.matches import matches
-from policylint.model import Finding, Node, Related, Resource, ResourceKey, is_symbolic
+from policylint.model import Finding, Node, Related, Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.model.spelling import spelled
 from policylint.policy.asking import setters
 from policylint.policy.results import Group
@@ -34,7 +35,20 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             request = None if (policy.key, rule.node) in told else _unanswered(tracer, rule, route)
             if request is not None:
                 told.add((policy.key, rule.node))
-                yield _finding(policy.policy, group.kind.preflight, rule, route, request)
+                yield _finding(policy.policy, ("spec", *group.kind.preflight.split(".")), rule, route, request)
+    for state in simulation.topology.routes:
+        for rule in rules(state.route):
+            place = next(_filters(rule), None)
+            request = None if place is None else _unanswered(tracer, rule, state.route)
+            if place is not None and request is not None:
+                yield _finding(state.route, place, rule, state.route, request)
+
+
+def _filters(rule: Rule) -> Iterator[Pointer]:
+    """Yield where the filters of a rule say who may call from elsewhere."""
+    for number, each in enumerate(map(mapping, sequence(rule.body.get("filters")))):
+        if text(each.get("type")) == "CORS":
+            yield "spec", "rules", rule.number, "filters", number, "cors"
 
 
 def _rules(simulation: Simulation, group: Group) -> Iterator[tuple[Resource, Rule]]:
@@ -58,7 +72,7 @@ def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:
         for condition in match.conditions
         if condition.name == "method"
     }
-    if not methods or any(method == _PREFLIGHT or is_symbolic(at) for method, at in methods):
+    if not methods or any(method == _PREFLIGHT or is_symbolic(method) or is_symbolic(at) for method, at in methods):
         return None
     state = tracer.topology.route(route.key)
     parents = () if state is None else state.parents
@@ -70,7 +84,8 @@ def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:
                 scheme=entry.scheme, method=method, host=entry.host, path=at, port=entry.port,
                 gateway=spelled(entry.gateway), sni=entry.host if entry.scheme == "https" else "",
             )  # fmt: skip
-            if tracer.trace(request).rule != rule.node:
+            answered = tracer.trace(request)
+            if answered.rule != rule.node or answered.outcome.status == 404:  # who serves it may know no such filter
                 continue
             preflight = request._replace(method=_PREFLIGHT)
             trace = tracer.trace(preflight)
@@ -78,14 +93,14 @@ def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:
     return None
 
 
-def _finding(policy: Resource, field: str, rule: Rule, route: Resource, request: Request) -> Finding:
-    place = ("spec", *field.split("."))
+def _finding(setter: Resource, place: Pointer, rule: Rule, route: Resource, request: Request) -> Finding:
+    by = f"the filter of {setter.key}" if setter is route else str(setter.key)
     return Finding(
         RULE,
         "warning",
-        f"browsers get 404 for the preflight {request}: no rule matches it, and {policy.key} does not answer it",
-        policy.location(*place, key=True),
-        resources=(policy.key, route.key),
+        f"browsers get 404 for the preflight {request}: no rule matches it, and {by} does not answer it",
+        setter.location(*place, key=True),
+        resources=tuple(dict.fromkeys((setter.key, route.key))),
         label=f"this applies to {rule.node}, whose matches all name other methods",
         related=(Related("the matches", route.location("spec", "rules", rule.number, "matches", key=True)),),
         help=(f"fix: add a match with `method: {_PREFLIGHT}` to the rule",),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.checks import run
 from policylint.doors.vendors import vendors
 from policylint.trace import Tracer
 from policylint.trace.request import from_url
@@ -67,15 +68,48 @@ PODS = manifest(
     ("namespace", "labels", "more", "verdict"),
     [
         ("ingress-controller", HAPROXY, (), "allowed"),
+        ("ingress-controller", "{app.kubernetes.io/name: edge}", (), "unknown"),
+        ("proxies", "{app.kubernetes.io/name: edge}", (RELEASE,), "denied"),
         ("proxies", HAPROXY, (RELEASE,), "allowed"),
         ("proxies", "{tier: edge}", (RELEASE,), "allowed"),
         ("proxies", "{tier: other}", (RELEASE,), "denied"),
         ("kept", "{app: edge}", (PODS,), "allowed"),
         ("kept", "{app: other}", (PODS,), "denied"),
     ],
-    ids=["by the documentation", "by the chart", "by its values", "not by its values", "by its image", "not by labels"],
+    ids=[
+        "by the documentation",
+        "by labels of their own",
+        "not of the chart",
+        "by the chart",
+        "by its values",
+        "not by its values",
+        "by its image",
+        "not by labels",
+    ],
 )
 def test_where_the_proxies_of_haproxy_ingress_run(
     namespace: str, labels: str, more: tuple[str, ...], verdict: str
 ) -> None:
     assert let_in(namespace, labels, *more) == verdict
+
+
+EDGE = "{from: [{namespaceSelector: {}, podSelector: {matchLabels: {app.kubernetes.io/name: edge}}}]}"
+
+
+@pytest.mark.parametrize(
+    ("controller", "chart"),
+    [
+        ("traefik.io/ingress-controller", "traefik"),
+        ("k8s.io/ingress-nginx", "ingress-nginx"),
+        ("haproxy.org/ingress-controller", "kubernetes-ingress"),
+        ("ingress-controllers.konghq.com/kong", "kong"),
+    ],
+)
+def test_labels_of_a_chart_are_those_of_pods_that_it_installs(controller: str, chart: str) -> None:
+    """`EDGE` lets in nobody with the chart's labels; by hand the pods may have been given these."""
+    of_class = manifest("networking.k8s.io/v1", "IngressClass", "edge", "", f"spec: {{controller: {controller}}}")
+    backend = service("web", more="selector: {app: web}")
+    told = (deployment(), backend, of_class, ingress(of_class="edge"), kubernetes(EDGE))
+    release = RELEASE.replace("haproxy-ingress", chart)
+    found = [{finding.rule for finding in run(simulated(*told, *more), select={"GWP604"})} for more in ((), (release,))]
+    assert found == [set(), {"GWP604"}]

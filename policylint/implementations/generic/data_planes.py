@@ -3,7 +3,8 @@ network policies select them there, and credentials are read there.
 
 The first of these that says anything counts: the configuration; workloads of the tree with the labels that a Gateway
 selects, or with the images of its controller; what installs the chart of the controller, by its values; the catalog
-(`dataPlane`). Where only the catalog tells the namespace, the pods may be elsewhere.
+(`dataPlane`). Where only the catalog tells the namespace, the pods may be elsewhere, and where it tells the labels of a
+chart that nothing installs, they may have others.
 
 Source: GEP-1762 (Standard) «In cluster Gateway deployments»; who differs from it says so in the catalog.
 """
@@ -133,6 +134,9 @@ def _placed(world: World, state: GatewayState, placement: Placement) -> Iterator
     if not left and not taken:
         is_sure = not (world.partial or images)
         left = _usual(text(placement.get("otherwise")), text(placement.get("chart")), is_sure=is_sure)
+        if images and plain:  # whoever installs such pods without the chart gives them labels of their own
+            yield DataPlane(gateway, Endpoint("proxies", gateway, left[0], plain, open=is_open), privileged)
+            plain, is_open = {}, True
     for namespace in left:
         yield DataPlane(gateway, Endpoint("proxies", gateway, namespace, plain, open=is_open), privileged)
 

@@ -153,8 +153,9 @@ def _of_lone_charts(finding: Finding, simulation: Simulation) -> Iterator[tuple[
 
 
 def _to_be_given(finding: Finding, simulation: Simulation) -> str:
-    """Return what a finding on such an object hangs on that whoever installs the chart says: the namespace, or a value
-    that is no mistake as a default, but one to fill in; "" where it hangs on neither."""
+    """Return what a finding on such an object hangs on that whoever installs the chart says: the namespace, a value
+    that is no mistake as a default, but one to fill in, or how objects fit together, where something here installs it
+    with values that are not known; "" where it hangs on none of them."""
     made = list(_of_lone_charts(finding, simulation))
     charts = sorted({chart for _, chart in made})
     if len(charts) > 1 and not all(resource.metadata.get("namespace") for resource, _ in made):
@@ -163,6 +164,9 @@ def _to_be_given(finding: Finding, simulation: Simulation) -> str:
         namespaces = {key.namespace for key in finding.resources if key.namespace}
         if not resource.metadata.get("namespace") and len(namespaces) > 1:
             return f"who installs chart {chart} says into which namespace"
+        by = getattr(resource.document, "by", "")
+        if by and len(finding.resources) > 1 and finding.rule.startswith(_AMONG_OTHERS):
+            return f"{by} gives chart {chart} values that are not known"
         if not finding.rule.startswith(_AMONG_OTHERS) or finding.rule in _OF_REFUSALS:
             file, line = finding.location.file, finding.location.at()[0]
             written, below = [*simulation.world.lines(file)[line - 1 : line + 1], "", ""][:2]

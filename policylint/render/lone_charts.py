@@ -98,9 +98,9 @@ def _of_own_values(tree: Tree, charts: Charts, alone: Sequence[str], groups: Col
         return []
     known = asked(tree)
     return [
-        _rendered(tree, charts, directory, written_in[directory], ask)
+        _rendered(tree, charts, directory, written_in[directory], ask, known.by.get(directory, ""))
         for directory in alone
-        for ask in known.get(directory, [])[:MOST] or (None,)
+        for ask in known.requests.get(directory, [])[:MOST] or (None,)
     ]
 
 
@@ -119,8 +119,9 @@ def kinds_written(tree: Tree, directory: str) -> set[tuple[str, str]]:
 
 
 def _rendered(
-    tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]], ask: ChartRequest | None
+    tree: Tree, charts: Charts, directory: str, kinds: set[tuple[str, str]], ask: ChartRequest | None, by: str
 ) -> LoneChart:
+    """Return what a chart makes of the values that it is asked for with, else of its own, whatever `by` gives it."""
     value, about = tree.values(inside(directory, "Chart.yaml"))[0]
     name = directory or text(mapping(value).get("name"))
     release = directory.rpartition("/")[2] or name
@@ -138,7 +139,7 @@ def _rendered(
     resources = _resources(tree, manifests)
     for resource in resources:
         if ask is None and isinstance(resource.document, TemplateLine):
-            resource.document = resource.document._replace(chart=name)
+            resource.document = resource.document._replace(chart=name, by=tree.shown(by) if by else "")
     paths = _paths(directory, resources)
     return LoneChart(directory, name, resources, paths, "", makes, holds, _told(journal), ask is not None)
 

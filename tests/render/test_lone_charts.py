@@ -618,3 +618,70 @@ def test_a_value_that_is_printed_without_a_default_is_to_be_given(
         assert said[0].ground.startswith(
             "NetworkPolicy default/closed may be deployed with other values: who installs chart charts/shop gives it `"
         )
+
+
+# --- what somebody installs with other values -------------------------------------------------------------------------
+
+APART = {
+    "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+    "charts/shop/values.yaml": "port: 80\n",
+    "charts/shop/templates/all.yaml": """
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: {{ .Values.port }}}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec:
+  parentRefs: [{name: edge}]
+  rules: [{backendRefs: [{name: web, port: 8080}]}]
+""",
+}
+"""Two objects that fit together with another value than the default one."""
+PINNED = "releases:\n  - {name: web, namespace: front, chart: acme/shop, values: [/etc/defaults/shop.yaml, web.yaml]}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, ("assumed", "chart charts/shop with its default values, as nothing here installs it")),
+        ({"helmfile.d/web.yaml": PINNED}, "helmfile.d/web.yaml"),
+        (
+            {"helmfile.d/web/helmfile.yaml": PINNED.replace("acme", "oci://registry.example.com/charts")},
+            "helmfile.d/web",
+        ),
+        ({"helmfile.d/web.yaml": PINNED.replace("acme", "../charts")}, "helmfile.d/web.yaml"),
+        ({"up.sh": "helm upgrade --install web acme/shop -f $ENVIRONMENT.yaml\n"}, "up.sh"),
+        ({"up.sh": "helm install web shop --repo https://charts.example.com\n"}, "up.sh"),
+        ({"up.sh": "helm install web charts/shop --values values-$ENVIRONMENT.yaml\n"}, "up.sh"),
+        (
+            {
+                "main.tf": 'resource "helm_release" "web" {\n  name = "web"\n  chart = "shop"\n'
+                '  repository = "https://charts.example.com"\n  values = [var.values]\n}\n'
+            },
+            "main.tf",
+        ),
+        ({"helmfile.d/web.yaml": PINNED.replace("shop,", "stall,")}, ("assumed", "")),
+        ({"README.md": "helm install web acme/shop\n"}, ("assumed", "")),
+    ],
+    ids=[
+        *("by nothing", "out of a repository", "out of a registry", "by its path", "a script", "a repository named"),
+        *("values of a variable", "Terraform", "another chart", "a README"),
+    ],
+)
+def test_how_objects_of_a_chart_fit_together_hangs_on_who_installs_it(
+    tmp_path: Path, files: dict[str, str], said: str | tuple[str, str]
+) -> None:
+    """wikimedia/operations-deployment-charts: a helmfile switches on the proxy whose port kartotherian publishes."""
+    (told,) = found(tmp_path, {**APART, "gateway.yaml": GATEWAY, **files}, "GWP406")
+    confidence, ground = said if isinstance(said, tuple) else ("unknown", said)
+    assert told.confidence == confidence
+    assert ground in told.ground
+
+
+def test_what_is_wrong_whatever_the_values_are_is_still_told(tmp_path: Path) -> None:
+    route = "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: b}, spec: {rules: {a: b}}}"
+    files = {**APART, "charts/shop/templates/other.yaml": route, "helmfile.d/web.yaml": PINNED}
+    assert [each.confidence for each in found(tmp_path, files, "GWP501")] == ["assumed"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from policylint.documents import read as documents
@@ -34,7 +35,7 @@ _ALONE = Pattern(r"[ \t]*\{\{-?\s*(?:if|else|end|range|with|define|block|/\*|\$\
 _VALUE = Pattern(r"^([ \t]*(?:- +)*(?:[\w.-]+:[ \t]+)?)\S.*(?<!:)$")
 _OPEN = Pattern(r"<[^<>]*>")
 _RELEASE = Pattern(r"(?m)^resource\s+\"helm_release\"\s+\"[^\"]+\"\s*\{((?:[^\n]*\n)*?)\}")
-_ATTRIBUTE = Pattern(r"(?m)^  (name|chart|namespace)\s*=\s*\"([^\"\n]*)\"")
+_ATTRIBUTE = Pattern(r"(?m)^  (name|chart|namespace|repository)\s*=\s*\"([^\"\n]*)\"")
 _PLAIN_VALUES = Pattern(r"values\s*=\s*\[\s*(?:file\(\"[^\"]+\"\)\s*,?\s*)*\]")
 _FILE = Pattern(r"\bfile\(\"([^\"\n]+)\"\)")
 _SETS = Pattern(r"(?m)^\s*(?:dynamic\s+\")?set(?:_sensitive|_list)?\b")
@@ -73,26 +74,66 @@ class _Wanted(NamedTuple):
     settings: tuple[tuple[str, str], ...] = ()
 
 
-def asked(tree: Tree) -> dict[str, list[ChartRequest]]:
-    """Return the installations of the charts of a tree, by the chart's directory, where all of one chart are known."""
+class ChartRequests(NamedTuple):
+    """What a tree says of the installations of its charts, by the chart's directory.
+
+    Args:
+        requests: the installations, where all of one chart are known.
+        by: the file that installs a chart in a way that is not known, below the root.
+    """
+
+    requests: Mapping[str, list[ChartRequest]]
+    by: Mapping[str, str]
+
+
+def asked(tree: Tree) -> ChartRequests:
+    """Return what a tree says of the installations of its charts."""
     found: dict[str, dict[tuple[str, str], ChartRequest | None]] = defaultdict(dict)
+    published, unknown = _Published(tree), dict[str, str]()
     for by, wanted in (*_by_scripts(tree), *_by_files(tree), *_by_terraform(tree)):
         directory = next(
             (each for each in places(wanted.start, wanted.chart) if tree.read(inside(each, "Chart.yaml"))), None
         )
         if directory is None:
+            directory = published.directory(wanted.chart)
+            if directory is not None:  # one that it had when it was published
+                unknown.setdefault(directory, by)
             continue
         own = _resolved(tree, by, wanted)
+        if own is None:
+            unknown.setdefault(directory, by)
         release = wanted.name, wanted.namespace
         is_another = own is None or (
             release in found[directory] and (known := found[directory][release]) is not None and known[3:] != own[3:]
         )
         found[directory][release] = None if is_another else own
-    return {
+    requests = {
         directory: [each for each in releases.values() if each is not None]
         for directory, releases in found.items()
         if None not in releases.values()
     }
+    return ChartRequests(requests, unknown)
+
+
+class _Published:
+    """The charts of a tree by the names that they have in the repository of charts that it is published as."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for directory in self._tree.charts():
+            value, _ = self._tree.values(inside(directory, "Chart.yaml"))[0]
+            found[text(mapping(value).get("name"))].append(directory)
+        return found
+
+    def directory(self, chart: str) -> str | None:
+        """Return the one chart of the tree that is called as one of a repository is; a path names no repository."""
+        repository, _, name = chart.removeprefix("oci://").rpartition("/")
+        found = self._by_name.get(name, []) if repository.strip("./") and not is_symbolic(chart) else []
+        return found[0] if len(found) == 1 else None
 
 
 def _resolved(tree: Tree, by: str, wanted: _Wanted) -> ChartRequest | None:
@@ -124,11 +165,11 @@ def _by_scripts(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
         settings = tuple((flag, value.strip("\"'")) for flag, value in _SET.findall(install.command))
         files = tuple(_VALUES.findall(install.command))
         namespace = install.options.get("-n") or install.options.get("--namespace") or ""
-        start = starts(install.script, install.text)
-        yield (
-            install.script,
-            _Wanted(start, install.reference, install.name, install.meant(namespace), files, (), settings),
+        start, chart = (
+            starts(install.script, install.text),
+            _of_repository(install.options.get("--repo"), install.reference),
         )
+        yield install.script, _Wanted(start, chart, install.name, install.meant(namespace), files, (), settings)
 
 
 def _by_files(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
@@ -179,8 +220,14 @@ def _by_terraform(tree: Tree) -> Iterator[tuple[str, _Wanted]]:
             files = tuple(_FILE.findall(block))
             given = block.count("values") and not (_PLAIN_VALUES.search(block) and "templatefile" not in block)
             name = "<open>" if given or _SETS.search(block) else stated.get("name", "")
-            chart, namespace = stated.get("chart", ""), stated.get("namespace", "")
+            chart = _of_repository(stated.get("repository"), stated.get("chart", ""))
+            namespace = stated.get("namespace", "")
             yield path, _Wanted(starts(path), _of_module(chart), name, namespace, tuple(map(_of_module, files)))
+
+
+def _of_repository(repository: str | None, chart: str) -> str:
+    """Return a chart as one of a repository is called, where it is said which one."""
+    return f"{repository}/{chart}" if repository and chart else chart
 
 
 def _of_module(path: str) -> str:

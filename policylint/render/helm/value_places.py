@@ -38,6 +38,7 @@ class TemplateLine(NamedTuple):
 
     Args:
         chart: the chart that was given its own values alone, as nothing says with which it is installed; "" for none.
+        by: the file that installs it with values that are not known; "" where nothing does.
     """
 
     file: str
@@ -45,6 +46,7 @@ class TemplateLine(NamedTuple):
     key_column: int = 1
     value_column: int = 1
     chart: str = ""
+    by: str = ""
 
     def position(self, pointer: Pointer, *, key: bool = False) -> Position:  # noqa: ARG002 - the Written protocol
         return Position(self.line, self.key_column if key else self.value_column)

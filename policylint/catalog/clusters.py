@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from string import digits
 from typing import Any
 
 from policylint.documents import read
 from policylint.model import mapping, sequence, text
 from policylint.model.shipped import shipped_data
 from policylint.namedtuple import NamedTuple
+
+_DEMANDS = ("In", "Exists")
+_SHORT = 2
+"""Letters that longer words begin with by chance."""
+_LEAST = 0.75
+"""How alike two words are (difflib's ratio) of which one is the other misspelt."""
 
 
 class DnsPods(NamedTuple):
@@ -37,6 +44,36 @@ def is_set_by_controllers(label: str) -> bool:
     """Return whether controllers put a label on ManagedClusters, which manifests then need not show."""
     known = mapping(_table().get("managed-cluster-labels"))
     return label in sequence(known.get("names")) or label.startswith(tuple(sequence(known.get("prefixes"))))
+
+
+def is_nearly_met(selector: Mapping[str, Any], labelled: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether labels of something are nearly what a LabelSelector asks for: a label is misspelt then, and not
+    one that is set by hand."""
+    stated = {pair for labels in labelled for pair in labels.items()}
+    keys = {key for key, _ in stated}
+    expressions = map(mapping, sequence(selector.get("matchExpressions")))
+    wanted = [
+        (text(each.get("key")), sequence(each.get("values")))
+        for each in expressions
+        if each.get("operator") in _DEMANDS
+    ]
+    wanted += [(key, [value]) for key, value in mapping(selector.get("matchLabels")).items()]
+    return any(
+        (key not in keys and any(_is_nearly(key, other) for other in keys))
+        or any(_is_nearly(text(value), text(other)) for value in values for name, other in stated if name == key)
+        for key, values in wanted
+    )
+
+
+def _is_nearly(word: str, other: str) -> bool:
+    """Return whether two words were probably meant as one: `prod` and `production`, `Prod`, `prdo`; numbers are not."""
+    from difflib import SequenceMatcher
+
+    shorter, longer = sorted((word.lower(), other.lower()), key=len)
+    if word == other or shorter.rstrip(digits) == longer.rstrip(digits) != shorter:
+        return False
+    is_begun = len(shorter) > _SHORT and longer.startswith(shorter)
+    return is_begun or SequenceMatcher(None, shorter, longer).ratio() >= _LEAST
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from policylint.catalog.clusters import is_set_by_controllers
+from policylint.catalog.clusters import is_nearly_met, is_set_by_controllers
 from policylint.clusters.kinds import CLUSTER, CLUSTER_SET, DECISION, PLACEMENT_RULE
 from policylint.model import Resource, ResourceKey, World, integer, is_symbolic, mapping, sequence, text
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
@@ -42,6 +42,7 @@ class ClusterFleet:
         self.all = (1 << len(self.names)) - 1
         self.seen = bool(manifests)
         self._manifests = [manifests.get(name) for name in self.names]
+        self._stated = [manifest.labels for manifest in self._manifests if manifest is not None]
         labels = [({}, True) if manifest is None else (manifest.labels, False) for manifest in self._manifests]
         self._labels = Labels(labels)
         self._open_labels = Labels((known, True) for known, _ in labels)
@@ -72,17 +73,17 @@ class ClusterFleet:
         return [self.names[number] for number in numbers_of(bits)]
 
     def labelled(self, selector: Mapping[str, Any]) -> Chosen:
-        """Return the clusters whose labels a LabelSelector selects; labels of controllers are open where not shown."""
+        """Return the clusters whose labels a LabelSelector selects; labels of controllers are open where not shown, and
+        so is what none of a tree has, nor nearly: it is set by hand (`oc label managedcluster`)."""
         closed = _asking(selector, lambda key: not is_set_by_controllers(key))
-        return self._labels.select(closed) & self._open_labels.select(_asking(selector, is_set_by_controllers))
+        chosen = self._labels.select(closed) & self._open_labels.select(_asking(selector, is_set_by_controllers))
+        if chosen.maybe or not self.world.partial or CLUSTER in self.world.unseen.complete:
+            return chosen
+        return chosen if is_nearly_met(closed, self._stated) else Chosen(0, self._open_labels.select(selector).maybe)
 
     def claiming(self, selector: Mapping[str, Any]) -> Chosen:
         """Return the clusters whose claims a ClusterClaimSelector selects; without a status they are not known."""
         return self._claims.select(_asking(selector, lambda _: True))
-
-    @property
-    def _are_put_in_sets_elsewhere(self) -> bool:
-        return not any(manifest is not None and SET_LABEL in manifest.labels for manifest in self._manifests)
 
     def members(self, name: str) -> Chosen:
         """Return the clusters of a ManagedClusterSet.
@@ -98,7 +99,7 @@ class ClusterFleet:
         if chosen.get("selectorType") == "LabelSelector":
             return self.labelled(mapping(chosen.get("labelSelector")))
         members = self._labels.select({"matchLabels": {SET_LABEL: name}})
-        if name != DEFAULT and cluster_set is not None and self._are_put_in_sets_elsewhere:
+        if name != DEFAULT and cluster_set is not None and not any(SET_LABEL in stated for stated in self._stated):
             return Chosen(0, self.all)
         if name == DEFAULT:
             members |= self._labels.select({"matchExpressions": [{"key": SET_LABEL, "operator": "DoesNotExist"}]})

@@ -14,7 +14,7 @@ from policylint.clusters.templates import unbalanced
 from policylint.model import Finding
 from policylint.workspace import open_workspace
 from tests.checks.linting import lint, only
-from tests.clusters.hubs import binding, cluster, labelled, placement, policy, policy_set, set_binding
+from tests.clusters.hubs import binding, cluster, labelled, placement, policy, policy_set, requires, set_binding
 
 NUMBERS = count()
 SET = {
@@ -126,6 +126,40 @@ def test_an_exclusion_that_another_binding_undoes(tmp_path: Path) -> None:
 )
 def test_placements_without_clusters(spec: dict[str, Any], rules: list[str], tmp_path: Path) -> None:
     assert [row[0] for row in found(tmp_path, *HERE, policy(), binding(), placement(**spec))] == rules
+
+
+BARE = cluster("bare")
+
+
+@pytest.mark.parametrize(
+    ("asked", "beside", "told"),
+    [
+        ({"matchLabels": {"env": "dev"}}, [BARE], False),
+        ({"matchLabels": {"env": "dev"}}, [], True),
+        ({"matchLabels": {"env": "production"}}, [BARE], True),
+        ({"matchLabels": {"env": "Prod"}}, [BARE], True),
+        ({"matchLabels": {"envv": "prod"}}, [BARE], True),
+        ({"matchLabels": {"tier": "1"}}, [], False),
+        ({"matchExpressions": [{"key": "tier", "operator": "In", "values": ["1", "2"]}]}, [BARE], False),
+        ({"matchExpressions": [{"key": "tier", "operator": "Exists"}]}, [], False),
+        ({"matchExpressions": [{"key": "envv", "operator": "Exists"}]}, [], True),
+        ({"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}, [], True),
+        ({"matchLabels": {"env": "dev", "tier": "1"}}, [], True),
+        ({"matchLabels": {"wave": "2"}}, [BARE, cluster("us", wave="1")], False),
+    ],
+    ids=[
+        *("on none", "another one on all", "begun alike", "another case", "a key misspelt", "a key of none"),
+        *("one of several", "any", "any of a key misspelt", "not there", "another one beside it", "a number"),
+    ],
+)
+def test_labels_of_clusters_are_set_by_hand(
+    asked: dict[str, Any], beside: list[dict[str, Any]], told: bool, tmp_path: Path
+) -> None:
+    """tosin2013/rhacm-workshop: `oc label managedcluster`. What no cluster of a tree meets may be met by one that says
+    nothing of it, unless one nearly does: then it is misspelt."""
+    here = (*HERE, *beside, policy(), binding(), placement(predicates=[requires(labelSelector=asked)]))
+    assert [row[:2] for row in found(tmp_path, *here, tree=True)] == ([("GWP706", "warning")] if told else [])
+    assert [row[0] for row in found(tmp_path, *here)] == ["GWP706"]  # of files that are named, no others are meant
 
 
 @pytest.mark.parametrize(("beside", "told"), [((SET,), True), (HERE[:1], False)], ids=["sets", "no sets"])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, deployed, kustomizer, spot, workspace
+from policylint.workspace import open_workspace
+from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, deployed, kustomizer, spot, workspace, written
 
 ON_ROUTES = "- target: {kind: HTTPRoute}\n  patch: "
 PORT = "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {ports: [{name: tls, port: 443}]}}"
@@ -281,6 +282,26 @@ def test_a_patch_may_be_for_what_a_chart_or_a_generator_makes(tmp_path: Path, mo
         "made.yaml": "{apiVersion: example.org/v1, kind: Maker, metadata: {name: m}}\n",
     }
     assert [each.code for each in kustomizer(tmp_path, files).build(str(tmp_path)).journal.notes] == noted
+    component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+    files |= {
+        "kustomization.yaml": f"{more}components: [part]\n",
+        "part/kustomization.yaml": f"{component}components: [../deeper]\n",
+        "deeper/kustomization.yaml": f"{component}patches:\n- patch: '{patch}'\n",
+    }
+    assert [each.code for each in kustomizer(tmp_path, files).build(str(tmp_path)).journal.notes] == noted
+
+
+def test_a_component_runs_over_what_a_chart_makes(tmp_path: Path) -> None:
+    """kustomize, kusttarget.go, accumulateTarget: resources, generators (charts are some), components, transformers."""
+    files = {
+        "kustomization.yaml": "helmCharts: [{name: web, releaseName: web}]\ncomponents: [part]\n",
+        "charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+        "charts/web/templates/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {}\n",
+        "part/kustomization.yaml": "kind: Component\npatches:\n- target: {kind: Service, name: web}\n"
+        "  patch: '[{op: add, path: /spec/type, value: NodePort}]'\n",
+    }
+    (simulation,) = open_workspace([str(written(tmp_path, files))]).simulations
+    assert [each.spec for each in simulation.world.of_kind("", "Service")] == [{"type": "NodePort"}]
 
 
 @pytest.mark.parametrize(

@@ -280,8 +280,6 @@ class _Run:
                 self._resource(text(entry), place)
         self._configurations()
         self._generate()
-        for entry, place in self._entries("components", "this component"):
-            self._component(text(entry), place)
         self._manifests = [*self._manifests]
         for entry, place in self._entries("helmCharts", "this chart"):
             self._inflate(mapping(entry), place)
@@ -293,6 +291,8 @@ class _Run:
                     if "\n" not in text(entry) and _REMOTE.search(text(entry)):
                         journal.remote(text(entry), place)
                 self._unseen = True
+        for entry, place in self._entries("components", "this component"):  # kusttarget.go: over what generators made
+            self._component(text(entry), place)
         if body.get("vars"):
             self._kustomizer.with_variables.add(self._directory)
         if changing := [name for name in _CHANGING if body.get(name) and not (name == "transformers" and self._moves)]:

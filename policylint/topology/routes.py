@@ -32,8 +32,9 @@ FILTERS = frozenset(
     }
 )
 """Filter types of v1.6 (httproute_types.go HTTPRouteFilterType, grpcroute_types.go GRPCRouteFilterType)."""
-_DEFAULT_RULES: Final = [{"matches": [{"path": {"type": "PathPrefix", "value": "/"}}]}]
-"""What the API server gives an HTTPRoute that states no rules (httproute_types.go, HTTPRouteSpec.Rules)."""
+_DEFAULT_RULES: Final[list[dict[str, Any]]] = [{}]
+"""What the API server gives an HTTPRoute that states no rules (httproute_types.go, HTTPRouteSpec.Rules): one for every
+request, as a rule without matches is."""
 _MATCHED = {"headers": "header", "queryParams": "query parameter"}
 
 

@@ -68,10 +68,10 @@ def test_listener_sets_are_a_level_of_their_own() -> None:
         listener_set("extra", "shop", "[{name: web, port: 81, protocol: HTTP}]"),
         route(parents="[{kind: ListenerSet, name: extra}]"),
     )
+    extra = "ListenerSet shop/extra"
     assert paths(found) == [
         "Gateway infra/edge > Listener infra/edge#http",
-        "Gateway infra/edge > ListenerSet shop/extra > ListenerSet shop/extra#web > HTTPRoute shop/checkout"
-        " > HTTPRouteRule shop/checkout#rule-1",
+        f"Gateway infra/edge > {extra} > {extra}#web > HTTPRoute shop/checkout > HTTPRouteRule shop/checkout#rule-1",
     ]
 
 

@@ -276,7 +276,7 @@ class _Comparison:
     def add(self, entry: EntryPoint, former: EntryPoint) -> None:
         """Compare the requests of one entry with those of another one before, both named as they are after."""
         self._hosts.add(entry.hosts)
-        self._moves = former.gateway != entry.gateway
+        self._moves = former.gateway[:2] != entry.gateway[:2]
         former = former._replace(gateway=self._sides.pairing.was(former.gateway))
         if self._traced > MOST_TRACED:
             self._doubt(entry, CUT_OFF)

@@ -100,7 +100,8 @@ def touched_entries(
             elif (door, entry.hostname) in left and entry.hostname not in served[1].get(door, ()):
                 continue  # all that is left of it is elsewhere
             elif entry.host in hit or any(serves(entry.host, pattern) for pattern in wide):
-                yield entry, entry
+                was, now = (_standing(door, mates.get(door, ()), side) for side in served)
+                yield entry._replace(gateway=now), entry._replace(gateway=was)
     for entry in _inside(sides, tracers, services):
         yield entry, entry
 
@@ -113,6 +114,16 @@ def _mates(sides: Sides, tracers: Iterable[Tracer], doors: Collection[Door]) -> 
             keys.setdefault(names(key), set()).update(map(names, together))
     shared = (door for door in doors if door[0] in keys)
     return {door: [other for key in keys[door[0]] if (other := (key, *door[1:])) in doors] for door in shared}
+
+
+def _standing(door: Door, mates: Iterable[Door], served: Serving) -> ResourceKey:
+    """Return the Gateway at which requests of a door come in on one side, in names of the side after.
+
+    Where the side does not have the door's Gateway, another one of the same proxy takes its requests.
+    """
+    if any(gateway == door[0] for gateway, _, _ in served):
+        return door[0]
+    return next((mate[0] for mate in mates if mate in served), door[0])
 
 
 def moves(before: Serving, after: Serving) -> dict[tuple[Door, str], tuple[ResourceKey, str, int | None]]:

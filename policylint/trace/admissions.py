@@ -28,6 +28,8 @@ from policylint.trace.request import Request
 from policylint.trace.result import Outcome, Share, Trace
 
 _STREAMS = ("tcp", "tls", "udp")
+PAST_MESHES = ("udp", "sctp")
+"""What no proxy of a mesh takes: pods get it as it was sent."""
 Senders = tuple[Client, ...]
 """Who sends a request on: one of them, where it is not known whether it passes a waypoint."""
 
@@ -123,7 +125,7 @@ class Admissions:
             client = Client(None, "") if outside else Client()
             client = Client(gateway.gateway, gateway.gateway.key.namespace) if meshed else client
             caller = gateway.gateway
-        elif asked_for is not None:
+        elif asked_for is not None and request.scheme not in PAST_MESHES:
             answers, senders = self._before(asked_for, call, client)
             found += answers
         denied = next((admission for admission in found if admission.decision.answer == "denied"), None)
@@ -208,6 +210,8 @@ class Admissions:
                 the identity.
         """
         request = trace.request
+        if request.scheme in PAST_MESHES:
+            return [], None
         message = trace.per_backend.get(share.key) or trace.forwarded
         host, path = (request.host, request.path) if message is None else (message.host, message.path)
         found: list[PlacedDecision] = []

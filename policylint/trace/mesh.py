@@ -88,7 +88,7 @@ def to_pod(tracer: Tracer, request: Request) -> Trace:
     world = tracer.simulation.world
     workload = _object(tracer, request.pod, _WORKLOADS)
     if request.scheme in ("tcp", "udp", "sctp") and request.port is not None:
-        return Trace(request, Outcome((Share(workload, request.port, 1, 1.0),)), path=(whole(workload),))
+        return _direct(tracer, Trace(request, Outcome()), workload, straight=True)
     resource = world.get(workload)
     services = services_selecting(world, resource) if resource is not None else []
     trace = _direct(tracer, Trace(request, Outcome()), workload, straight=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from policylint.digits import whole_number
-from policylint.doors import PUBLISHED, are_passed_on, comes_by_others
+from policylint.doors import PUBLISHED, are_passed_on, comes_by_others, published_as
 from policylint.model import Resource, ResourceKey
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
@@ -368,7 +368,8 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
     request, over = trace.request, _over(trace.request)
     if request.client or trace.gateway is None:
         if request.address:
-            return hops.from_outside(share.key, share.port, over, address=request.address)
+            passed_on = partial(_are_passed_on_to, simulation, share.key)
+            return hops.from_outside(share.key, share.port, over, address=request.address, by_nodes=passed_on)
         sources = _clients(simulation, request.client)
         if not sources and request.pod:
             raise RequestError(f"there is no workload {request.client!r} among the manifests")
@@ -389,6 +390,13 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         return hops.from_outside(share.key, share.port, over, by_others=others, by_nodes=passed_on)
     listener = None if trace.listener is None else trace.listener.port
     return hops.from_gateway(trace.gateway, listener, share.key, share.port, over, passed_on)
+
+
+def _are_passed_on_to(simulation: Simulation, backend: ResourceKey) -> bool:
+    """Return whether nodes pass clients on with their own address who come to a Service as it is published."""
+    service = simulation.world.get(backend) if backend[:2] == ("", "Service") else None
+    kinds = () if service is None else published_as(service)
+    return any(are_passed_on(simulation, backend._replace(kind=kind)) for kind in kinds)
 
 
 def met_by_network(

@@ -32,7 +32,7 @@ from policylint.topology.hostnames import EVERY, specificity, without_port
 from policylint.topology.login_proxies import is_proxy
 from policylint.topology.routes import HOSTNAME_KINDS
 from policylint.trace import layer4, mesh, network
-from policylint.trace.admissions import Admissions
+from policylint.trace.admissions import PAST_MESHES, Admissions
 from policylint.trace.answering import Responder, telling_apart
 from policylint.trace.backends import BackendTls, taken_for_granted
 from policylint.trace.considered import ambiguous, ends, notes_on, other_gateways, others_considered, preference
@@ -152,6 +152,8 @@ class Tracer:
         return best._replace(notes=tuple(notes)) if len(notes) > len(best.notes) else best
 
     def _connected(self, trace: Trace) -> Trace:
+        if trace.request.scheme in PAST_MESHES:
+            return trace
         client = None if trace.gateway is not None else self.client(trace)
         own = () if client is None or client.workload is None else (client.workload,)
         return self.tls.connected(trace, own or (() if client is None else client.callers))

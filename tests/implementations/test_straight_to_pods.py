@@ -49,9 +49,12 @@ HEADLESS = service("two", "web", more="selector: {app: two}, clusterIP: None")
         ((namespace(AMBIENT), mode("STRICT"), IDENTITY), "allowed"),
     ],
 )
-def test_the_address_of_a_pod_is_no_services(objects: tuple[str, ...], answer: str) -> None:
+@pytest.mark.parametrize(
+    "how", [{"host": "10.0.0.2", "path": "/"}, {"scheme": "tcp", "port": 8080}], ids=["a request", "a connection"]
+)
+def test_the_address_of_a_pod_is_no_services(objects: tuple[str, ...], answer: str, how: dict[str, object]) -> None:
     world = simulated(pods("one"), pods("two"), *objects)
-    asked = {"host": "10.0.0.2", "path": "/", "client": "Deployment/web/one", "pod": "Deployment/web/two"}
+    asked = {**how, "client": "Deployment/web/one", "pod": "Deployment/web/two"}
     trace = Tracer(world).trace(request(asked))
     answers = [each.decision.answer for each in trace.admissions]
     expected = "denied" if "denied" in answers else "depends" if "depends" in answers else "allowed"
@@ -63,3 +66,14 @@ def test_through_a_service_it_shows_who_it_is(objects: tuple[str, ...]) -> None:
     world = simulated(pods("one"), pods("two"), namespace(SIDECARS), SELECTING, *objects)
     asked = {"host": "two.web.svc", "path": "/", "client": "Deployment/web/one", "service": "two"}
     assert Tracer(world).trace(request(asked)).outcome.backends
+
+
+@pytest.mark.parametrize("to", [{"pod": "Deployment/web/two"}, {"service": "two"}])
+@pytest.mark.parametrize(("scheme", "gets_in"), [("tcp", False), ("udp", True), ("sctp", True)])
+def test_a_mesh_passes_on_tcp_alone(scheme: str, gets_in: bool, to: dict[str, str]) -> None:
+    """Istio's rules of iptables are for TCP; what comes by UDP gets to the pods past the proxy beside them."""
+    world = simulated(pods("one"), pods("two"), namespace(SIDECARS), SELECTING, mode("STRICT"))
+    asked = {"scheme": scheme, "port": 80, "client": "unmeshed", **to}
+    trace = Tracer(world).trace(request(asked))
+    assert bool(trace.outcome.backends) is gets_in
+    assert not gets_in or not trace.sessions

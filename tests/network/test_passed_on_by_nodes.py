@@ -58,6 +58,8 @@ def test_who_comes_by_another_node_is_turned_away(objects: tuple[str, ...], told
     port = 30080 if "30080" in objects[-2] else 80
     ended = Tracer(world).trace(from_url("GET", f"http://a.example:{port}/", client="203.0.113.9"))
     assert any(hop.by_node for way in [ended.network] if way is not None for hop in way.hops) == told
+    named = Tracer(world).trace(from_url("GET", "http://web.shop/", client="203.0.113.9", service="web"))
+    assert any(hop.by_node for way in [named.network] if way is not None for hop in way.hops) == told
 
 
 def parameters(kept: str) -> str:

@@ -50,8 +50,6 @@ def test_who_leaves_namespaces_out_is_left_alone(version: str, tmp_path: Path) -
 DENY = "{action: Deny, protocol: TCP, destination: {nets: [192.0.2.0/24], ports: [5432]}}"
 FROM = "{action: Deny, source: {selector: app == 'job'}}"
 JOB = WEB.replace("web", "job")
-    "closed", "o"
-)
 
 
 def refusing(rules: str, way: str = "egress", more: str = "", kind: str = "NetworkPolicy") -> str:
@@ -62,6 +60,7 @@ def refusing(rules: str, way: str = "egress", more: str = "", kind: str = "Netwo
 def tier(name: str, action: str = "") -> str:
     spec = f"spec: {{order: 10{action and f', defaultAction: {action}'}}}"
     return f"apiVersion: projectcalico.org/v3\nkind: Tier\nmetadata: {{name: {name}}}\n{spec}\n"
+
 
 OPEN = refusing("{action: Allow}").replace("closed", "open")
 

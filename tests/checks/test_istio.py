@@ -120,6 +120,29 @@ def test_a_selector_is_held_to_pod_templates(tmp_path: Path) -> None:
     assert said.pointed_at.startswith("wbe")
 
 
+@pytest.mark.parametrize("kind", ["AuthorizationPolicy", "RequestAuthentication", "PeerAuthentication", "Telemetry"])
+@pytest.mark.parametrize(
+    ("label", "around", "told"),
+    [
+        ("service.istio.io/canonical-name: web", "", False),
+        ("service.istio.io/canonical-name: wbe", "", True),
+        ("service.istio.io/canonical-revision: latest", "", False),
+        ("service.istio.io/canonical-revision: v2", "", True),
+        ("security.istio.io/tlsMode: istio", "", False),
+        ("security.istio.io/tlsMode: disabled", "", True),
+        ("service.istio.io/canonical-name: web", AMBIENT, True),
+    ],
+)
+def test_a_selector_may_ask_for_what_the_injector_adds(
+    tmp_path: Path, kind: str, label: str, around: str, told: bool
+) -> None:
+    """PacktPublishing/Bootstrap-Service-Mesh-Implementations-with-Istio, chapter 11."""
+    spec = {"PeerAuthentication": "mtls: {mode: STRICT}", "RequestAuthentication": JWT, "Telemetry": "tracing: []"}
+    selecting = f"selector: {{matchLabels: {{{label}}}}}, {spec.get(kind, ALLOW)}"
+    found = lint(tmp_path, deployment(), *filter(None, [around]), policy(kind, "p", selecting))
+    assert ("GWP105" in {said.rule for said in found}) is told
+
+
 def test_a_selector_in_the_wrong_namespace(tmp_path: Path) -> None:
     spec = f"{SELECTOR % 'api'}, {ALLOW}"
     said = only(lint(tmp_path, deployment(), deployment("api", "bar"), policy("AuthorizationPolicy", "p", spec)))

@@ -5,6 +5,9 @@ Source: istio/api labels.yaml; docs/design/implementations/istio.md §0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from policylint.model import GATEWAY_GROUP, Node, Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import SERVICE_IMPORT
 from policylint.topology import whole
@@ -45,9 +48,14 @@ INJECTION = "istio-injection"
 REVISION = "istio.io/rev"
 INJECT = "sidecar.istio.io/inject"
 INJECTED = "sidecar.istio.io/status"
+_CANONICAL_NAME = "service.istio.io/canonical-name"
+_CANONICAL_REVISION = "service.istio.io/canonical-revision"
+_TLS_MODE = "security.istio.io/tlsMode"
 DRY_RUN = "istio.io/dry-run"
 PROXY_ANNOTATION = "proxy.istio.io/config"
 IGNORE_ATTACHMENT = "istio.io/ignore-policy-attachment"
+_LONGEST = 63
+"""Letters of a label's value."""
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 UNTRUE = ("0", "f", "F", "false", "FALSE", "False")
 
@@ -126,3 +134,14 @@ def has_references(policy: Resource) -> bool:
 def is_wide(policy: Resource) -> bool:
     """Tell whether a policy covers its whole namespace, or the mesh."""
     return not has_references(policy) and not match_labels(policy)
+
+
+def injected(own: Mapping[str, Any], workload: str) -> Mapping[str, Any]:
+    """Return the labels of pods into which a sidecar or a gateway is injected: the injector adds some.
+
+    Source: istio-discovery/files/{injection,gateway-injection}-template.yaml @ 86c9f01fd7; gateways get no `tlsMode`,
+    which nobody selects them by.
+    """
+    name = own.get("app.kubernetes.io/name") or own.get("app") or workload[:_LONGEST].strip("-_.")
+    revision = own.get("app.kubernetes.io/version") or own.get("version") or "latest"
+    return {_TLS_MODE: "istio", _CANONICAL_NAME: name, _CANONICAL_REVISION: revision, **own}

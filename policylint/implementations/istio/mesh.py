@@ -254,8 +254,9 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         return
     around = world.namespace_labels(workload.key.namespace) or {}
     annotations = mapping(metadata.get("annotations"))
+    given = labels.injected(pod_labels, workload.key.name)
     if _is_router(spec):
-        yield Proxy(node, pod_labels, annotations=annotations, revision=_revision(pod_labels, {}), router=True)
+        yield Proxy(node, given, annotations=annotations, revision=_revision(pod_labels, {}), router=True)
         return
     on_host = spec.get("hostNetwork") is True
     place = membership(pod_labels, annotations, workload.key.namespace, around, on_host=on_host)
@@ -272,7 +273,7 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
         own = _own_settings(workload, metadata, (*pod_place(workload), "metadata"))
         named = _revision(pod_labels, around if by_revision else {})
         router = serves or is_gateway(workload)
-        yield Proxy(node, pod_labels, sure=sure, annotations=annotations, own=own, revision=named, router=router)
+        yield Proxy(node, given, sure=sure, annotations=annotations, own=own, revision=named, router=router)
 
 
 def membership(

@@ -42,7 +42,17 @@ def dns_pods() -> tuple[DnsPods, ...]:
 @lru_cache(maxsize=256)
 def is_set_by_controllers(label: str) -> bool:
     """Return whether controllers put a label on ManagedClusters, which manifests then need not show."""
-    known = mapping(_table().get("managed-cluster-labels"))
+    return _is_among("managed-cluster-labels", label)
+
+
+@lru_cache(maxsize=1024)
+def is_put_on_pods(label: str) -> bool:
+    """Return whether pods get a label when they are made or injected, which templates then need not show."""
+    return _is_among("pod-labels", label)
+
+
+def _is_among(field: str, label: str) -> bool:
+    known = mapping(_table().get(field))
     return label in sequence(known.get("names")) or label.startswith(tuple(sequence(known.get("prefixes"))))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from policylint.catalog.clusters import is_nearly_met, is_set_by_controllers
@@ -44,7 +44,7 @@ class ClusterFleet:
         self._manifests = [manifests.get(name) for name in self.names]
         self._stated = [manifest.labels for manifest in self._manifests if manifest is not None]
         labels = [({}, True) if manifest is None else (manifest.labels, False) for manifest in self._manifests]
-        self._labels = Labels(labels)
+        self._labels = Labels(labels, is_set_by_controllers)
         self._open_labels = Labels((known, True) for known, _ in labels)
         self._claims = Labels(map(_claims, self._manifests))
         self.unsure = bits_of(
@@ -75,15 +75,14 @@ class ClusterFleet:
     def labelled(self, selector: Mapping[str, Any]) -> Chosen:
         """Return the clusters whose labels a LabelSelector selects; labels of controllers are open where not shown, and
         so is what none of a tree has, nor nearly: it is set by hand (`oc label managedcluster`)."""
-        closed = _asking(selector, lambda key: not is_set_by_controllers(key))
-        chosen = self._labels.select(closed) & self._open_labels.select(_asking(selector, is_set_by_controllers))
+        chosen = self._labels.select(selector)
         if chosen.maybe or not self.world.partial or CLUSTER in self.world.unseen.complete:
             return chosen
-        return chosen if is_nearly_met(closed, self._stated) else Chosen(0, self._open_labels.select(selector).maybe)
+        return chosen if is_nearly_met(selector, self._stated) else Chosen(0, self._open_labels.select(selector).maybe)
 
     def claiming(self, selector: Mapping[str, Any]) -> Chosen:
         """Return the clusters whose claims a ClusterClaimSelector selects; without a status they are not known."""
-        return self._claims.select(_asking(selector, lambda _: True))
+        return self._claims.select(selector)
 
     def members(self, name: str) -> Chosen:
         """Return the clusters of a ManagedClusterSet.
@@ -171,11 +170,3 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     if (key and key != taint.get("key")) or toleration.get("effect") not in (None, "", taint.get("effect")):
         return False
     return toleration.get("operator") == "Exists" or text(toleration.get("value")) == text(taint.get("value"))
-
-
-def _asking(selector: Mapping[str, Any], about: Callable[[str], bool]) -> dict[str, Any]:
-    """Return the requirements about some keys; a value that is no string is one that no label has."""
-    asked = mapping(selector.get("matchLabels")).items()
-    labels = {key: value if isinstance(value, str) else None for key, value in asked if about(str(key))}
-    expressions = map(mapping, sequence(selector.get("matchExpressions")))
-    return {"matchLabels": labels, "matchExpressions": [item for item in expressions if about(text(item.get("key")))]}

@@ -6,7 +6,7 @@ differ for things whose labels are not all known (docs/network.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -44,12 +44,15 @@ class Labels:
 
     Args:
         things: the labels of each, and whether it may carry others that nobody saw.
+        given: which labels others put on all of them, so that nothing that lacks one here lacks it for certain.
     """
 
-    __slots__ = ("_bits", "_labels", "_numbers", "_open", "_pairs", "all")
+    __slots__ = ("_bits", "_given", "_labels", "_numbers", "_open", "_pairs", "all")
 
-    def __init__(self, things: Iterable[tuple[Mapping[str, Any], bool]]) -> None:
-        listed = list(things)
+    def __init__(
+        self, things: Iterable[tuple[Mapping[str, Any], bool]], given: Callable[[str], bool] | None = None
+    ) -> None:
+        listed, self._given = list(things), given
         self._labels = [labels for labels, _ in listed]
         self.all = (1 << len(listed)) - 1
         self._open = bits_of([number for number, (_, is_open) in enumerate(listed) if is_open])
@@ -79,7 +82,10 @@ class Labels:
         if is_symbolic(key):
             return Chosen(0, self.all)
         known, _ = self._of_key(key)
-        return Chosen(known, known | self._open)
+        return Chosen(known, known | self._may_have(key))
+
+    def _may_have(self, key: str) -> int:
+        return self.all if self._given is not None and self._given(key) else self._open
 
     def _with(self, key: str, values: Iterable[Any]) -> Chosen:
         if is_symbolic(key):  # any label may be meant
@@ -87,7 +93,7 @@ class Labels:
         known, vague = self._of_key(key)
         by_value = self._by_value(key)
         sure = 0
-        maybe = vague | (self._open & ~known)
+        maybe = vague | (self._may_have(key) & ~known)
         for value in values:
             if is_symbolic(value):  # any value may be meant
                 maybe |= known

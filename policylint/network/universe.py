@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from policylint.catalog.clusters import is_put_on_pods
 from policylint.model import UNKNOWN_NAMESPACE, World, is_symbolic
 from policylint.network.addresses import Addresses, holds, is_everything, may_hold, takes_pods
 from policylint.network.cilium import ACCOUNT
@@ -80,10 +81,9 @@ class Universe:
         self._host, self._identities, self.open, hidden, self.several = map(bits_of, of_role.values())
         self.shown = ((1 << count) - 1) & ~hidden | self.addresses.all
         self.everything = self.shown | hidden | self._nodes | self._api_server
-        if any(policy.key[:2] in WITH_ACCOUNTS for policy in policies):
-            self._by_label = Labels((_labels(endpoint), endpoint.open) for endpoint in endpoints)
-        else:
-            self._by_label = Labels([(endpoint.labels, endpoint.open) for endpoint in endpoints])
+        has_accounts = any(policy.key[:2] in WITH_ACCOUNTS for policy in policies)
+        labels = [_labels(endpoint) if has_accounts else endpoint.labels for endpoint in endpoints]
+        self._by_label = Labels(zip(labels, (each.open for each in endpoints), strict=True), is_put_on_pods)
         self._namespaces = sorted(members)
         self._members = {namespace: bits_of(numbers) for namespace, numbers in members.items()}
         self.pods = union(self._members.values())

@@ -551,3 +551,47 @@ def test_services_of_cilium(entry: dict[str, Any], web: str, far: str) -> None:
     read = network(*services, sending)
     assert verdict(read, "shop/client", "shop/web") == web
     assert verdict(read, "shop/client", "away/far") == far
+
+
+def in_mesh(name: str, value: str) -> dict[str, Any]:
+    made = pod(name)
+    made["metadata"]["labels"]["security.istio.io/tlsMode"] = value
+    return made
+
+
+def asking(operator: str, key: str = "security.istio.io/tlsMode", **more: Any) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": key, "operator": operator, **more}]}
+
+
+@pytest.mark.parametrize(
+    ("labels", "answer"),
+    [
+        ({"matchLabels": {"security.istio.io/tlsMode": "istio"}}, "unknown"),
+        ({"matchLabels": {"service.istio.io/canonical-name": "client"}}, "unknown"),
+        ({"matchLabels": {"linkerd.io/control-plane-ns": "linkerd"}}, "unknown"),
+        ({"matchLabels": {"topology.kubernetes.io/zone": "a"}}, "unknown"),
+        (asking("Exists"), "unknown"),
+        (asking("DoesNotExist"), "unknown"),
+        (asking("In", values=["istio"]), "unknown"),
+        ({"matchLabels": {"security.istio.io/other": "istio"}}, "denied"),
+        ({"matchLabels": {"security.istio.io/tlsMode": "istio", "app": "web"}}, "denied"),
+    ],
+)
+def test_labels_that_pods_get_when_they_are_made(labels: dict[str, Any], answer: str) -> None:
+    """A mesh injects them, as a policy for pods of the mesh has it; no template shows them."""
+    read = network(policy(ingress=[{"from": [{"podSelector": labels}]}]))
+    assert verdict(read, "shop/client", "shop/web") == answer
+    isolating = network(policy(podSelector=labels, ingress=[]))
+    closed = {"unknown": "unknown", "denied": "allowed"}[answer]
+    assert verdict(isolating, "away/far", "shop/client") == closed
+
+
+@pytest.mark.parametrize(("stated", "answer"), [("istio", "allowed"), ("disabled", "denied")])
+def test_what_a_pod_states_itself_counts(stated: str, answer: str) -> None:
+    peer = {"podSelector": {"matchLabels": {"security.istio.io/tlsMode": "istio"}}}
+    manifests = [
+        pod("web"),
+        in_mesh("client", stated),
+        policy(podSelector={"matchLabels": {"app": "web"}}, ingress=[{"from": [peer]}]),
+    ]
+    assert verdict(hops_of(world(manifests)).network, "shop/client", "shop/web") == answer

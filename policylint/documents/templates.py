@@ -24,15 +24,17 @@ _FIELD: Final = r"\{[A-Za-z_]\w*(?:\.\w+|\[[\w.-]+\])+(?:![rsa])?\}|\{[A-Za-z_]\
 `{username}/web`; what a configure script does."""
 _FIELD_ALONE: Final = r"^[ \t]*(?:- )?\{[A-Za-z_]\w*\}[ \t]*\r?$"
 """A line that such a field is; within one it may as well be a mapping of one key."""
+_NAME_ALONE: Final = r"^[ \t]*(?:- )?(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|__\w+__)[ \t]*\r?$"
+"""A line that is a name for which sed puts whole lines: `CURRENT_NAMESPACE`."""
 _MARK: Final = Pattern(
     rf"\{{\{{|\{{%|%\{{|{_TAG}|^[ \t]*{_STATEMENT}|%[A-Z][A-Z0-9_]+%|^[ \t]*(?:- )?\$\{{?\w+\}}?[ \t]*\r?$"
-    rf"|{_FIELD}|{_FIELD_ALONE}",
+    rf"|{_FIELD}|{_FIELD_ALONE}|{_NAME_ALONE}",
     re.MULTILINE,
 )
 _CONTROL_LINE: Final = Pattern(rf"^(?:\{{\{{|\{{%|\{{#|%\{{|{_TAG}|{_STATEMENT})", re.MULTILINE)
 _WHOLE_LINE: Final = Pattern(
     rf"^[ \t]*(?:- )?(?:\{{\{{.*\}}\}}|\{{%.*%\}}|\{{#.*#\}}|%\{{.*\}}|(?:{_TAG}).*>|\$\{{?\w+\}}?)[ \t]*\r?$"
-    rf"|^[ \t]*{_STATEMENT}.*$|{_FIELD_ALONE}",
+    rf"|^[ \t]*{_STATEMENT}.*$|{_FIELD_ALONE}|{_NAME_ALONE}",
     re.MULTILINE,
 )
 # Character classes rather than `.*?`, which would take quadratic time over marks that are never closed.
@@ -41,6 +43,7 @@ _INLINE: Final = Pattern(
     rf"|{_FIELD}"
 )
 _OTHERS: Final = Pattern(rf"{_TAG}|^[ \t]*{_STATEMENT}|{_FIELD}|{_FIELD_ALONE}", re.MULTILINE)
+_NAMES_ALONE: Final = Pattern(_NAME_ALONE, re.MULTILINE)
 
 
 def form_of(text: str, line: int, is_yaml: Callable[[str], bool]) -> str | None:
@@ -73,4 +76,6 @@ def _engine(text: str) -> str:
         return "erb-template"
     if _OTHERS.search(text):
         return "other-template"
+    if _NAMES_ALONE.search(text):
+        return "sed-template"
     return ENVSUBST if _MARK.search(text.replace("%", "")) else "sed-template"

@@ -28,7 +28,6 @@ from policylint.model.words import count, leading
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.outside import belongs
-from policylint.patterns import Pattern
 from policylint.render.compared import compared
 from policylint.render.in_use import Naming, may_tell
 from policylint.render.kustomize.as_read import as_listed
@@ -42,6 +41,7 @@ from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.charts_beside import deployed, entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.templates import Templates
+from policylint.workspace.unreadable import would_hold_manifests
 from policylint.workspace.values_beside import values_beside, values_files
 
 if TYPE_CHECKING:
@@ -58,9 +58,6 @@ if TYPE_CHECKING:
 _NAMESPACE = ("", "Namespace")
 _ORIGIN = "config.kubernetes.io/origin"
 NOTHING_GIVEN = Assumptions()
-_OF_MANIFESTS = Pattern(r"[-\s{,]*[\"']?(?:apiVersion|kind)\b")
-_OF_A_SHELL = Pattern(r"(?:cat|kubectl|oc|tee)\b[^\n#]*<<")
-_OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
 _DEPLOYERS = frozenset(
     {"argoproj.io", "fleet.cattle.io", "helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"}
     | {"source.toolkit.fluxcd.io"}
@@ -323,7 +320,7 @@ class ReadTree(NamedTuple):
         worlds = list(self._worlds(objects, groups_of_files, catalog, alternatives=alternatives))
         _check_names(env, [world.name for world in worlds])
         _share(each.resources for each in worlds)
-        is_ours = cache(self._would_hold_manifests)
+        is_ours = cache(partial(would_hold_manifests, self.source))
         problems = [
             problem
             for problem in loaded.problems
@@ -399,20 +396,6 @@ class ReadTree(NamedTuple):
             return apart or next((why for key in several if (why := giving(key))), "") or replacing(place)
 
         return reason
-
-    def _would_hold_manifests(self, file: str) -> bool:
-        """Return whether a file that cannot be read would hold manifests: not the index of a chart, an OpenAPI
-        document, or the commands that write some."""
-        if self.source.named or self.source.root is None:
-            return True
-        lines = self.source.text(file)
-        if any(line.startswith("```") for line in lines):  # a piece of a page
-            return False
-        if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
-            return any(line.startswith("apiVersion:") for line in lines)
-        if file.rpartition("/")[2].startswith("values"):  # of a chart, whose routes and extra objects have kinds, too
-            return any(line.startswith("apiVersion:") for line in lines)
-        return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
 
     def _applied_into(self, objects: list[Resource], is_deployed: Callable[[Written], bool]) -> list[Resource]:
         """Return objects; those that no deployer applies and that state no namespace are in the one of scripts."""

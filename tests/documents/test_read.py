@@ -93,6 +93,9 @@ def test_byte_order_marks(encoding: str) -> None:
         ("a:\n  image: @IMAGE_TAG@\n", "other-template"),
         ("a:\n  image: {username}/web:v1\n", "other-template"),
         ("a:\n  - {registry}.example.com/web\n", "other-template"),
+        ("metadata:\n  name: a\n  CURRENT_NAMESPACE\nspec: {}\n", "sed-template"),
+        ("a:\n  - b: 1\n  __MORE_OF_B__\nc: 2\n", "sed-template"),
+        ("metadata:\n  ROLE_BINDING\nsubjects:\n- kind: User\n  - NAME_OF_USER\n", "sed-template"),
     ],
 )
 def test_form(text: str, form: str) -> None:
@@ -121,6 +124,9 @@ def test_documents_beside_one_that_envsubst_fills_in_are_read() -> None:
         "a: @b@\n",
         "a: {b}\n c: {d}: e\n",
         "a: {b}\n/c\nd: e\n",
+        "a: B_C\n d: e\n",
+        "a:\n  b: c\n  NAME\nd: e\n",
+        "a: b\n  NAME_OF_IT\n c: d\n",
     ],
 )
 def test_what_only_looks_like_a_tag_excuses_no_mistake(text: str) -> None:

@@ -45,6 +45,11 @@ def test_a_file_of_a_test_that_cannot_be_read_is_none_of_ours(tmp_path: Path) ->
         ("```yaml\nkind: HTTPRoute\napiVersion: v1\n```\n", []),
         (SERVICE + '---\nkind: Pod\nspec: {containers: [{name: a}]}\nimage: {{image "b"}}\n', ["note"]),
         ("kind: HTTPRoute\n  apiVersion: {\n", ["warning"]),
+        ('{"kind": "Event", "objectRef": {"name": "a"}}\n{"kind": "Event", "user": {}}\n', []),
+        ('{"kind": "Event", "was": {"metadata": {}}}\n\n{"kind": "Event"}\n', []),
+        ('{"kind": "Pod", "metadata": {"name": "a"}}\n{"kind": "Pod", "metadata": {"name": "b"}}\n', ["warning"]),
+        ('{"stdout": [\n  [1.0,\n  "apiVersion: v1\\r\\nkind: Pod"],\n  [2.0, "\n  "]\n]}\n', []),
+        ('{\n  "kind": "Pod",\n  "apiVersion": "v1",\n  "metadata": {"name" "a"}\n}\n', ["warning"]),
     ],
 )
 def test_a_piece_of_a_page_and_a_template_are_no_broken_manifests(

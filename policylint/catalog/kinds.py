@@ -56,7 +56,8 @@ class Catalog:
         told: what in the tree names such a release, by product; the others are stated.
         contradicted: what in the tree names another release than the one that is stated, by product.
         other_releases: the newest that the tree names of products by whose releases nothing is judged: of several, of
-            one that is older than all that are known, or of those that the chart of another product brings.
+            one that is older than all that are known (by the oldest of which objects are judged then), or of those
+            that the chart of another product brings.
         configured_in_tree: settings of controllers, as the tree states them; those of the user win.
     """
 
@@ -431,7 +432,7 @@ class Catalog:
     def settings(self, implementation: str) -> Mapping[str, Any]:
         """Return the settings of an implementation's controller: its defaults, overridden by what the user says."""
         if implementation not in self._settled:
-            release = self.releases.get(implementation) or self.other_releases.get(implementation)
+            release = self.other_releases.get(implementation) or self.releases.get(implementation)
             in_tree, by_user = (each.get(implementation, {}) for each in (self._configured_in_tree, self._settings))
             stated = {**in_tree, **by_user}
             self._settled[implementation] = {

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from policylint.documents import read
 from policylint.errors import UsageError
@@ -131,6 +131,10 @@ class ReleasedProduct(NamedTuple):
     def tag(self, release: Version) -> str:
         """Return `Envoy Gateway v1.9.0`."""
         return f"{self.title} {self.releases.get(release) or shown(release)}"
+
+
+OLDER: Final = " names an older release"
+"""How it is told that objects are judged by the oldest release that is known, as what is in use is older."""
 
 
 def version(written: str) -> Version | None:

@@ -73,7 +73,8 @@ def _unserved(simulation: Simulation) -> Iterator[Finding]:
 
     present = {*world.kinds()}
     for (group, kind), (name, _) in kinds().items():
-        release = catalog.releases.get(name) if (group, kind) in present else None
+        is_known = (group, kind) in present and name not in catalog.other_releases
+        release = catalog.releases.get(name) if is_known else None
         if release is None or release not in about(name).with_schemas or world.definitions(group, kind):
             continue
         standard = is_standard(name, catalog.releases)
@@ -111,7 +112,7 @@ def _is_too_new(simulation: Simulation, resource: Resource, old: Superseded) -> 
     from policylint.schema.released import served
 
     product = product_of(group, kind)
-    release = catalog.releases.get(product) or catalog.other_releases.get(product)
+    release = catalog.other_releases.get(product) or catalog.releases.get(product)
     if release is None:
         return False
     schemas = served(group, kind)
@@ -189,7 +190,7 @@ def _write_list(state: PolicyState, reference: Reference, steps: list[str]) -> t
 def _lacks(simulation: Simulation, policy: Resource, path: str) -> bool:
     """Tell whether the release in use has no field of a kind yet, as far as its schemas are there."""
     catalog, (group, kind) = simulation.catalog, policy.key[:2]
-    releases = {**catalog.other_releases, **catalog.releases}
+    releases = {**catalog.releases, **catalog.other_releases}
     if not releases:
         return False
     from policylint.schema.released import as_released, is_before_all

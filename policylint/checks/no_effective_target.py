@@ -95,7 +95,7 @@ def _without_requests(simulation: Simulation, state: PolicyState, node: Node) ->
     name = state.kind.implementation
     of_http = implementation(name, simulation.catalog.settings(name)).of_http(state.kind)
     setting = next((each for each in of_http if state.policy.spec.get(each) is not None), "")
-    release = simulation.catalog.releases.get(name) or simulation.catalog.other_releases.get(name)
+    release = simulation.catalog.other_releases.get(name) or simulation.catalog.releases.get(name)
     by = f" (in release {'.'.join(map(str, release))})" if release else ""
     return (f"`{setting}` is for requests{by}, and {node} takes connections", False, "") if setting else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from policylint.catalog.releases import OLDER
 from policylint.checks import cluster_scope_target, conflicting_merge_directives, duplicate_target
 from policylint.checks.kit.locations import deepest_written, path
 from policylint.checks.kit.suggestions import Nearby
@@ -86,7 +87,7 @@ def _finding(simulation: Simulation, state: PolicyState, failing: int, told: str
         resources=(state.key,),
         label=label,
         confidence="assumed" if told else "certain",
-        ground=f"{told} names a release whose default that is" if told else "",
+        ground=f"{told.removesuffix(OLDER)} names a release whose default that is" if told else "",
         help=(*_other_target(state), *_nearby(simulation, missing)),
         field=path(state.invalid_pointer),
     )

@@ -195,6 +195,10 @@ def _finding(broken: BrokenObject, violation: Violation, notes: tuple[str, ...])
 
 
 def _ground(broken: BrokenObject) -> str:
+    from policylint.catalog.releases import OLDER
+
+    if broken.schema.told.endswith(OLDER):
+        return f"it rests on the CRD of {broken.schema.release}, the oldest that is known: {broken.schema.told}"
     if broken.schema.told:
         return f"it rests on the CRD of {broken.schema.release}, the release that {broken.schema.told} names"
     if broken.schema.elsewhere and broken.schema.origin is not None:

@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.catalog.kinds import Catalog
-from policylint.catalog.releases import STANDARD, ReleasedProduct, Version, about, kinds, names, shown, stated, version
+from policylint.catalog.releases import (
+    OLDER,
+    STANDARD,
+    ReleasedProduct,
+    Version,
+    about,
+    kinds,
+    names,
+    shown,
+    stated,
+    version,
+)
 from policylint.model import GATEWAY_GROUP, Location, Spot, World, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.render.in_use import InUse, Naming, in_use
@@ -57,6 +68,9 @@ def judged(
                 releases[f"{product.name}{STANDARD}"] = uses[0].release
         elif uses and all(use.is_one for use in uses):
             others[product.name] = max(use.release for use in uses)
+            oldest = min(product.with_schemas, default=None)
+            if product.controllers and oldest is not None and others[product.name] < oldest:
+                releases[product.name], told[product.name] = oldest, uses[0].said + OLDER
         elif not uses and (brought := _bundled(product, world, kustomizations, by_hand, home)) is not None:
             others[product.name] = brought
         if product.configuration and (said := _settings(product, world, catalog, releases.get(product.name))):
@@ -152,9 +166,8 @@ def in_words(simulations: Sequence[Simulation], when: str = "") -> tuple[str, ..
             other_release = catalog.other_releases.get(product.name)
             if product.controllers and other_release is not None and other_release < min(product.releases):
                 older = f"{shown(other_release)}, which the tree names, is older than all that are known"
-                found.setdefault(f"{product.title} {shown(product.newest)}{when} ({older})", []).append(
-                    simulation.world.name
-                )
+                judging = catalog.releases.get(product.name, product.newest)
+                found.setdefault(f"{product.title} {shown(judging)}{when} ({older})", []).append(simulation.world.name)
             elif product.name in catalog.releases:
                 because = catalog.told.get(product.name) or "as stated"
                 if other := catalog.contradicted.get(product.name):

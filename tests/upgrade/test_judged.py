@@ -65,12 +65,41 @@ def test_a_field_of_a_later_release(version: str, expected: list[str], tmp_path:
     assert all("chart gateway-helm" in finding.ground for finding in findings)
 
 
-@pytest.mark.parametrize("version", ["^1.4.0", ">=1.4.0", "1.x", "v0.5.0", "v7.1.0"])
+@pytest.mark.parametrize("version", ["^1.4.0", ">=1.4.0", "1.x", "v7.1.0"])
 def test_ranges_and_unknown_releases_judge_nothing(version: str, tmp_path: Path) -> None:
     workspace = opened(tmp_path, REDIRECTING + FORWARDING + chart(version))
     assert found(workspace, "GWP501") == []
-    older = "Envoy Gateway 1.9 (0.5, which the tree names, is older than all that are known)"
-    assert workspace.coverage.releases == ((older,) if version == "v0.5.0" else ())
+    assert workspace.coverage.releases == ()
+
+
+@pytest.mark.parametrize("version", ["v0.5.0", "v1.0.1", "v1.1.4"])
+def test_what_is_older_than_all_that_are_known_is_judged_by_the_oldest(version: str, tmp_path: Path) -> None:
+    workspace = opened(tmp_path, REDIRECTING + FORWARDING + chart(version))
+    [finding] = found(workspace, "GWP501")
+    assert (finding.field, finding.confidence) == ("spec.apiKeyAuth", "assumed")
+    assert finding.ground == (
+        "it rests on the CRD of Envoy Gateway v1.2.8, the oldest that is known: "
+        f"chart gateway-helm {version} of HelmRelease infra/eg names an older release"
+    )
+    shown = version[1:4]
+    assert workspace.coverage.releases == (
+        f"Envoy Gateway 1.2 ({shown}, which the tree names, is older than all that are known)",
+    )
+
+
+@pytest.mark.parametrize(("version", "told"), [("1.0.0", []), ("1.6.2", ["apiVersion"]), ("2.6.7", [])])
+def test_what_the_oldest_does_not_serve_an_older_one_may(version: str, told: list[str], tmp_path: Path) -> None:
+    policy = """\
+apiVersion: gateway.nginx.org/v1alpha1
+kind: ProxySettingsPolicy
+metadata: {name: slow, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: web}]
+  timeout: {read: 90s}
+---
+"""
+    workspace = opened(tmp_path, REDIRECTING + policy + chart(version).replace("gateway-helm", "nginx-gateway-fabric"))
+    assert [each.field for each in found(workspace, "GWP502")] == told
 
 
 def test_two_releases_judge_nothing(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from policylint.model.words import listing
 from policylint.model.world import Note
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.render.adapted import lacked_as_written
 from policylint.render.flux.deployment import BY_HAND, Build, Deployed
 from policylint.render.made import made
 from policylint.render.tree import Tree
@@ -50,14 +51,14 @@ class Stops(NamedTuple):
 
 
 def lacking(tree: Tree, clusters: Iterable[Deployed]) -> frozenset[str]:
-    """Return the paths that builds need and that git certainly does not have; what a script makes, or another tree has,
-    before somebody builds by hand is left out."""
+    """Return the paths that builds need and that git certainly does not have; what a script makes, another tree has, or
+    a kustomization lacks as it is written alone, before somebody builds by hand, is left out."""
     builds = [build for deployed in clusters for build in deployed.builds]
     by_hand = [build for build in builds if build.by == BY_HAND]
     wanted: dict[bool, set[str]] = {True: set(), False: set()}
     for build in builds:
         wanted[build.by == BY_HAND].update(failure.lacking for failure in build.failures)
-    wanted[True] -= _of_another_tree(by_hand, wanted[True])
+    wanted[True] -= _of_another_tree(by_hand, wanted[True]) | lacked_as_written(tree, by_hand)
     plain = {path for paths in wanted.values() for path in paths if path and not _MADE_LATER.search(path)}
     absent = tree.lacking(plain)
     return absent - made(tree.scripts, absent - wanted[False])

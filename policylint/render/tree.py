@@ -55,6 +55,7 @@ class Tree:
         cluster_scoped: kinds (group, kind) that have no namespace.
         with_variables: files, as shown, that hold `${`.
         with_secrets: files with Secrets, or with what other controllers make them of.
+        with_subscriptions: files with Subscriptions that were not parsed, of whomever.
         shared: the share of another tree of the same run.
         budget: the work that rendering it may cost.
         placing: the work that it may cost to put what was rendered into environments.
@@ -89,6 +90,9 @@ class Tree:
         self._listed = set(self._relative.values())
         self._idle = {self._relative[file] for file in loaded.idle}
         self._unread = {self.path_of(document.file) for document in loaded.unread}
+        self.with_subscriptions = sorted(
+            {self.path_of(document.file) for document in loaded.unread if document.kind == "Subscription"}
+        )
         self._fetched: dict[str, bytes | None] = {}
         self._indexed: dict[str, tuple[int, Any]] = {}
         """What was put in order of all documents, with how many files were known then."""

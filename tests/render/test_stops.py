@@ -234,6 +234,59 @@ def test_a_tree_that_is_put_into_another_one(
     assert len(stopped(tmp_path, monkeypatch)) == expected
 
 
+COPIED = {
+    "system/part/edge/kustomization.yaml": "resources: [part/edge/route.yaml]\n",
+    "system/part/edge/route.yaml": ROUTE,
+}
+ALONE = {"part/kustomization.yaml": "resources: [service.yaml, absent.yaml]\n", "part/service.yaml": SERVICE}
+SUBSCRIPTION = """
+apiVersion: apps.open-cluster-management.io/v1
+kind: Subscription
+metadata: {name: part, annotations: {apps.open-cluster-management.io/git-path: part}}
+spec:
+  channel: samples/git
+  packageOverrides: [{packageName: kustomization, packageOverrides: [{value: {resources: [service.yaml]}}]}]
+"""
+WRITING = "kustomization.yaml\nkubectl kustomize\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (COPIED, True),
+        ({**COPIED, "system/Makefile": f"all:\n\tcat part/edge/kustomization.yaml > {WRITING}"}, False),
+        ({**COPIED, "system/up.sh": f"yq -i '.resources[0] = env(X)' {WRITING}"}, False),
+        ({**COPIED, "system/up.sh": f"yq -i '.images[0].newTag = env(X)' {WRITING}"}, True),
+        ({**COPIED, "other/up.sh": f"cat a > {WRITING}"}, True),
+        ({**COPIED, "system/README.md": f"    cat a > {WRITING}"}, True),
+        (ALONE, True),
+        ({**ALONE, "up.sh": f"cat <<EOF > part/{WRITING}"}, False),
+        (
+            {
+                **ALONE,
+                "up.sh": "cd part && kustomize edit add resource made.yaml && kustomize build | kubectl apply -f -\n",
+            },
+            False,
+        ),
+        ({**ALONE, "up.sh": "cd part && kustomize edit set image a=b && kustomize build | kubectl apply -f -\n"}, True),
+        ({**ALONE, "hub/part.yaml": SUBSCRIPTION}, False),
+        ({**ALONE, "hub/part.yaml": SUBSCRIPTION.replace("git-path", "github-path")}, False),
+        ({**ALONE, "hub/part.yaml": SUBSCRIPTION.replace("packageName: kustomization", "packageName: other")}, True),
+        ({**ALONE, "hub/part.yaml": SUBSCRIPTION.replace("git-path: part", "git-path: other")}, True),
+    ],
+    ids=[
+        *("from above", "copied", "edited", "another edit", "copied elsewhere", "shown", "as it is", "written"),
+        *("added to", "an image set", "overridden", "overridden by its other name", "another one", "another path"),
+    ],
+)
+def test_what_is_changed_before_it_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], told: bool
+) -> None:
+    """sapcc/helm-charts, system/Makefile; stolostron/application-samples, subscriptions/cloud-provider."""
+    commit(tmp_path, files)
+    assert bool(stopped(tmp_path, monkeypatch)) is told
+
+
 def test_outside_of_git_nobody_knows_what_git_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kustomization.yaml").write_text("resources: [absent.yaml]\n")
     assert stopped(tmp_path, monkeypatch) == []

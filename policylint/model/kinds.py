@@ -51,14 +51,87 @@ CLUSTER_SCOPED = frozenset(
         ("certificates.k8s.io", "ClusterTrustBundle"),
         ("trust.cert-manager.io", "Bundle"),
         ("cert-manager.io", "ClusterIssuer"),
-        ("external-secrets.io", "ClusterSecretStore"),
-        ("cilium.io", "CiliumCIDRGroup"),
-        ("crd.antrea.io", "ClusterNetworkPolicy"),
+        *(("external-secrets.io", f"Cluster{kind}") for kind in ("ExternalSecret", "PushSecret", "SecretStore")),
+        ("generators.external-secrets.io", "ClusterGenerator"),
+        ("policy.cert-manager.io", "CertificateRequestPolicy"),
+        *(("spire.spiffe.io", f"Cluster{kind}") for kind in ("FederatedTrustDomain", "SPIFFEID", "StaticEntry")),
+        *(
+            ("cilium.io", f"Cilium{kind}")
+            for kind in (
+                "BGPAdvertisement",
+                "BGPClusterConfig",
+                "BGPNodeConfigOverride",
+                "BGPPeerConfig",
+                "BGPPeeringPolicy",
+                "CIDRGroup",
+                "ClusterwideEnvoyConfig",
+                "EgressGatewayPolicy",
+                "L2AnnouncementPolicy",
+                "LoadBalancerIPPool",
+                "PodIPPool",
+            )
+        ),
+        ("cilium.io", "TracingPolicy"),
+        *(
+            ("crd.antrea.io", kind)
+            for kind in ("BGPPolicy", "ClusterGroup", "ClusterNetworkPolicy", "Egress", "ExternalIPPool", "Tier")
+        ),
         *(
             (group, kind)
             for group in ("crd.projectcalico.org", "projectcalico.org")
-            for kind in ("GlobalNetworkPolicy", "GlobalNetworkSet", "HostEndpoint", "Tier")
+            for kind in (
+                "BGPConfiguration",
+                "BGPFilter",
+                "BGPPeer",
+                "ClusterInformation",
+                "FelixConfiguration",
+                "GlobalNetworkPolicy",
+                "GlobalNetworkSet",
+                "HostEndpoint",
+                "IPPool",
+                "IPReservation",
+                "KubeControllersConfiguration",
+                "StagedGlobalNetworkPolicy",
+                "Tier",
+            )
         ),
+        *(("k8s.ovn.org", kind) for kind in ("AdminPolicyBasedExternalRoute", "EgressIP")),
+        ("elbv2.k8s.aws", "IngressClassParams"),
+        *(("karpenter.sh", kind) for kind in ("NodeClaim", "NodePool")),
+        ("karpenter.k8s.aws", "EC2NodeClass"),
+        ("keda.sh", "ClusterTriggerAuthentication"),
+        ("keda.sh", "ClusterCloudEventSource"),
+        *(("argoproj.io", f"Cluster{kind}Template") for kind in ("Analysis", "Workflow")),
+        *(("configuration.konghq.com", f"Kong{kind}") for kind in ("ClusterPlugin", "License", "Vault")),
+        *(
+            ("kuma.io", kind)
+            for kind in (
+                "CircuitBreaker",
+                "ExternalService",
+                "FaultInjection",
+                "HealthCheck",
+                "Mesh",
+                "MeshGateway",
+                "MeshGatewayRoute",
+                "ProxyTemplate",
+                "RateLimit",
+                "Retry",
+                "Timeout",
+                "TrafficLog",
+                "TrafficPermission",
+                "TrafficRoute",
+                "TrafficTrace",
+                "VirtualOutbound",
+                "Zone",
+            )
+        ),
+        *(("policies.kubewarden.io", kind) for kind in ("ClusterAdmissionPolicy", "ClusterAdmissionPolicyGroup")),
+        ("policies.kubewarden.io", "PolicyServer"),
+        *(("policy.karmada.io", f"Cluster{kind}Policy") for kind in ("Override", "Propagation")),
+        *(("storage.k8s.io", kind) for kind in ("CSIDriver", "CSINode", "VolumeAttachment")),
+        ("snapshot.storage.k8s.io", "VolumeSnapshotClass"),
+        *(("flowcontrol.apiserver.k8s.io", kind) for kind in ("FlowSchema", "PriorityLevelConfiguration")),
+        ("security.openshift.io", "SecurityContextConstraints"),
         ("networking.k8s.aws", "ClusterNetworkPolicy"),
         ("kyverno.io", "ClusterPolicy"),
         ("kyverno.io", "ClusterCleanupPolicy"),

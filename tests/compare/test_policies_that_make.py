@@ -64,3 +64,18 @@ def test_what_has_no_namespace_is_called_by_its_name(tmp_path: Path, kind: str, 
     pair = sides(tmp_path, (*OTHER, policy(kind=kind, version=version)), OTHER)
     (found,) = removed_protections([pair], compare([pair]), {"GWP304"})
     assert found.message.startswith(f"{kind} p is less protected")
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("ClusterAdmissionPolicy", "policies.kubewarden.io/v1"),
+        ("SecurityContextConstraints", "security.openshift.io/v1"),
+        ("TrafficPermission", "kuma.io/v1alpha1"),
+        ("IngressClassParams", "elbv2.k8s.aws/v1beta1"),
+        ("ClusterGroup", "crd.antrea.io/v1beta1"),
+    ],
+)
+def test_kinds_of_clusters_whose_crds_are_not_here_have_no_namespace(tmp_path: Path, kind: str, version: str) -> None:
+    pair = sides(tmp_path, (*OTHER, policy(kind=kind, version=version)), OTHER)
+    assert [key.path for key in pair[0].world.resources if key.kind == kind] == ["p"]

@@ -24,7 +24,7 @@ from policylint.doors.contour_conditions import (
 )
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
-from policylint.doors.named import leads_out
+from policylint.doors.named import leads_out, left_open
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.configuration import Told, configurations, named_only
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -430,12 +430,17 @@ class _Root:
                 if not own:  # its routes may be for narrower paths than those here
                     taken["also"] = [{"of": "path", "type": CHANCE, "value": f"{key} was not seen"}]
                     weights = _FIRST, *weights[1:]
-                yield from (
-                    (f"{key} {number}", each) for each in self._not_there(proxy, number, (taken, weights), open_)
-                )
+                rules = self._not_there(proxy, ("spec", "includes", number), (taken, weights), open_)
+                yield from ((f"{key} {number}", each) for each in rules)
             elif own:
-                missing = self._not_there(proxy, number, _match((*above, *own)), {})
+                missing = self._not_there(proxy, ("spec", "includes", number), _match((*above, *own)), {})
                 yield from ((_written((*above, *own)), each) for each in missing)
+        for field in ("includes", "routes"):
+            if open_ := left_open(proxy.spec.get(field)):
+                taken, weights = _match(above)
+                taken["also"] = [{"of": "path", "type": CHANCE, "value": f"{next(iter(open_.values()))} was not seen"}]
+                rules = self._not_there(proxy, ("spec", field), (taken, (_FIRST, *weights[1:])), open_)
+                yield from ((f"{proxy.key} {field}", each) for each in rules)
         routes = () if _fault_of_routes(proxy) else sequence(proxy.spec.get("routes"))
         for number, route in enumerate(map(mapping, routes)):
             pointer: Pointer = ("spec", "routes", number)
@@ -464,18 +469,17 @@ class _Root:
         return ""
 
     def _not_there(
-        self, proxy: Resource, number: int, taken: tuple[dict[str, Any], tuple[int, ...]], open_: Mapping[str, str]
+        self, proxy: Resource, pointer: Pointer, taken: tuple[dict[str, Any], tuple[int, ...]], open_: Mapping[str, str]
     ) -> Iterator[DoorRule]:
         """Yield what answers with 502 in place of what is included and cannot be (addStatusBadGatewayRoute).
 
         Args:
-            open_: what marks a rule of which it is not known what it includes.
+            open_: what marks a rule of which it is not known what it includes, or says.
         """
-        pointer: Pointer = ("spec", "includes", number)
         body = {"matches": [taken[0]], "precedence": taken[1], **open_}
         for opening in (_HTTP, _HTTPS) if self._tls and not self.answers_no_tls() else (_HTTP,):
             host, asked = text(self._host.get("fqdn")), () if open_ else (answering(proxy, 502),)
-            yield DoorRule(proxy, opening, host, f"include-{number}", body, pointer, asked)
+            yield DoorRule(proxy, opening, host, f"include-{pointer[-1]}", body, pointer, asked)
 
     def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
         """Yield what is asked on a route: logins where there is TLS, limits and addresses anywhere; routes first."""

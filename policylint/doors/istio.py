@@ -13,14 +13,14 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
-from policylint.doors.named import leads_out
+from policylint.doors.named import leads_out, left_open
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.matches import FOREIGN
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
@@ -96,7 +96,7 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
     for gateway in world.of_kind(*OWN_GATEWAY):
         servers = _told_apart(served[gateway.key])
         bound = [each for each in virtuals if _is_bound(world, each, gateway)]
-        rules = list(_rules(world, gateway, servers, bound))
+        rules = [_perhaps(gateway, rule) for rule in _rules(world, gateway, servers, bound)]
         openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
         yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen)
@@ -312,7 +312,7 @@ def hidden(world: World) -> Iterator[DeadEnd]:
     for virtual in world.of_kind(*VIRTUAL_SERVICE) if world.of_kind(*OWN_GATEWAY) else ():
         for gateway in world.of_kind(*OWN_GATEWAY) if virtual.spec.get("exportTo") else ():
             homes = _homes(world, gateway)
-            if _names(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
+            if _is_named(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
                 known = gateway_pods.homes(world, gateway)
                 if not known and any(name not in _OWN for name in texts(virtual.spec["exportTo"])):
                     continue  # the namespaces that it names are those of the pods, perhaps
@@ -329,7 +329,21 @@ def _is_bound(world: World, virtual: Resource, gateway: Resource) -> bool:
 
 
 def _names(virtual: Resource, gateway: Resource) -> bool:
-    return f"{gateway.key.namespace}/{gateway.key.name}" in _in_full(virtual, virtual.spec.get("gateways"))
+    """Return whether a VirtualService is for a Gateway, or may be: a variable may stand for any."""
+    named = virtual.spec.get("gateways")
+    return is_symbolic(named) or any(map(is_symbolic, texts(named))) or _is_named(virtual, gateway)
+
+
+def _is_named(virtual: Resource, gateway: Resource) -> bool:
+    return gateway.key.path in _in_full(virtual, virtual.spec.get("gateways"))
+
+
+def _perhaps(gateway: Resource, rule: DoorRule) -> DoorRule:
+    """Return a rule at a Gateway with why it is not known whether it is there, where a variable stands for the Gateway
+    of its VirtualService."""
+    if rule.holder.key[:2] != VIRTUAL_SERVICE or _is_named(rule.holder, gateway):
+        return rule
+    return rule._replace(unknown=f"the Gateway that {rule.holder.key} is for stands in a variable")
 
 
 def _homes(world: World, gateway: Resource) -> set[str]:
@@ -362,6 +376,8 @@ def _pattern(offered: str) -> str:
 
 def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[str, Any], Pointer]]:
     """Yield name, rule and place of the HTTP routes, those that are delegated in their place."""
+    if open_ := left_open(virtual.spec.get("http")):
+        yield "http", open_, ("spec", "http")
     for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
         pointer: Pointer = ("spec", "http", number)
         name = text(rule.get("name")) or f"http-{number}"

@@ -55,6 +55,11 @@ def leads_out(world: World, key: ResourceKey) -> Mapping[str, str]:
     return {UNSEEN: str(key)} if is_open else {}
 
 
+def left_open(stated: object) -> Mapping[str, str]:
+    """Return what marks the rule in the place of those for which a variable stands; {} where none does."""
+    return {UNSEEN: f"what {stated} stands for"} if is_symbolic(stated) else {}
+
+
 def gone(world: World, keys: Iterable[ResourceKey]) -> list[ResourceKey]:
     """Return those of some objects that are missing for certain."""
     return [key for key in keys if world.resolve(key).missing and not world.elsewhere(key)]

@@ -16,7 +16,7 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, Backends, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
-from policylint.doors.named import leads_out
+from policylint.doors.named import leads_out, left_open
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
     LocationPath,
@@ -280,7 +280,9 @@ class _Server:
 
     def _all(self) -> Iterator[_Location]:
         below: dict[ResourceKey, tuple[Resource, Mapping[str, Any], Pointer]] = {}
-        for number, route in enumerate(map(mapping, sequence(self._server.spec.get("routes")))):
+        if open_ := left_open(routes := self._server.spec.get("routes")):
+            yield self._location(self._server, {"path": "/"}, ("spec", "routes"), None)._replace(open=open_)
+        for number, route in enumerate(map(mapping, sequence(routes))):
             place: Pointer = ("spec", "routes", number)
             if not (text(route.get("route")) or route.get("routeSelector")):
                 yield self._location(self._server, route, place, None)

@@ -15,7 +15,7 @@ from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
-from policylint.doors.named import meant
+from policylint.doors.named import left_open, meant
 from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
@@ -23,7 +23,7 @@ from policylint.doors.traefik_ties import Router, Tie, placed, ties
 from policylint.doors.vendors import guards, naming
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState
 
@@ -355,17 +355,22 @@ def _routers(world: World, routes: Iterable[Resource]) -> Iterator[Router]:
     unmade = world.once(_unmade)
     for ingress in routes:
         found: dict[str, Router] = {}
+        openings = tuple(_openings(world, ingress))
+        points = ingress.spec.get("entryPoints")
+        is_open = is_symbolic(points) or any(map(is_symbolic, texts(points)))
+        where = f"the entry point that {ingress.key} is for stands in a variable" if is_open else ""
+        if open_ := left_open(ingress.spec.get("routes")):
+            yield Router(ingress, 0, 0, [(Matcher("PathPrefix", ("/",)),)], openings, open_, (), where)
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             refusal = _refusal(world, ingress, route)
             if (refusal is not None and refusal.certain) or (ingress.key, number) in unmade:
                 continue
-            doubt = "" if refusal is None else refusal.doubt
+            doubt = where if refusal is None else refusal.doubt
             written = text(route.get("match"))
             priority = route.get("priority")
             rank = priority if isinstance(priority, int) and priority else len(written)
             body, asked = _body(world, ingress, route, number)
             read = alternatives(written) or [(Matcher("?", (written,)),)]
-            openings = tuple(_openings(world, ingress))
             found[written] = Router(ingress, number, rank, read, openings, body, asked, doubt)
         yield from found.values()
 
@@ -459,7 +464,8 @@ def _openings(world: World, ingress: Resource) -> Iterator[tuple[str, Opening]]:
     Those of the chart end TLS for routers without it, too, unless the arguments of its containers show otherwise.
     """
     secure = isinstance(ingress.spec.get("tls"), dict)
-    for name in texts(ingress.spec.get("entryPoints")) or list(ENTRY_POINTS):
+    named = texts(ingress.spec.get("entryPoints"))
+    for name in list(ENTRY_POINTS) if not named or any(map(is_symbolic, named)) else named:
         known = ENTRY_POINTS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
         if not secure and name in world.once(unsecured):
             known = known._replace(scheme="http")

@@ -40,9 +40,11 @@ def preference(trace: Trace) -> tuple[int, tuple[int, ...], ResourceKey]:
     elif trace.rule is not None:
         rank = 1
     elif outcome.refused:
+        rank = 5
+    elif trace.listener is None:
         rank = 4
     else:
-        rank = 2 if trace.listener is not None else 3
+        rank = 2 if outcome.unknown else 3
     narrow = specificity(trace.listener.hostname) if trace.listener is not None else (-1, 0)
     key = trace.gateway or ResourceKey(GATEWAY_GROUP, "Gateway", "", "")
     return rank, tuple(-part for part in narrow), key

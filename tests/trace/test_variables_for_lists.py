@@ -191,3 +191,86 @@ def test_what_a_variable_lets_in_is_not_known(tmp_path: Path, rules: str, decisi
     asked = Request(service="Service/shop/db", client="Deployment/shop/web", host="db.shop", path="/x")
     trace = Tracer(simulation).trace(asked)
     assert trace.authorization == decision
+
+
+OF_ISTIO = manifest(
+    "networking.istio.io/v1", "Gateway", "gw", "shop",
+    "spec: {selector: {istio: own}, servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}]}",
+)  # fmt: skip
+
+
+def virtual_service(more: str) -> str:
+    return manifest(
+        "networking.istio.io/v1", "VirtualService", "app", "shop", f"spec: {{hosts: [app.example.com], {more}}}"
+    )
+
+
+TO_WEB = "kind: Rule, services: [{name: web, port: 80}]"
+
+
+def ingress_route(more: str) -> str:
+    return manifest("traefik.io/v1alpha1", "IngressRoute", "app", "shop", f"spec: {{tls: {{}}, {more}}}")
+
+
+@pytest.mark.parametrize(
+    ("objects", "names"),
+    [
+        ((OF_ISTIO, virtual_service("gateways: [gw], http: '${RULES}'")), "what ${RULES} stands for was not seen"),
+        ((ingress_route("routes: '${RULES}'"),), "what ${RULES} stands for was not seen"),
+        (
+            (manifest("networking.k8s.io/v1", "Ingress", "app", "shop", "spec: {rules: '${RULES}'}"),),
+            "what ${RULES} stands for was not seen",
+        ),
+        *(
+            (
+                (
+                    manifest(
+                        "projectcontour.io/v1", "HTTPProxy", "app", "shop",
+                        f"spec: {{virtualhost: {{fqdn: app.example.com}}, {field}: '${{RULES}}'}}",
+                    ),
+                ),
+                "what ${RULES} stands for was not seen",
+            )
+            for field in ("routes", "includes")
+        ),
+        (
+            (
+                manifest(
+                    "k8s.nginx.org/v1", "VirtualServer", "app", "shop",
+                    "spec: {host: app.example.com, routes: '${RULES}'}",
+                ),
+            ),
+            "what ${RULES} stands for was not seen",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_variable_says_of_rules_of_other_ways_in_is_not_known(
+    tmp_path: Path, objects: tuple[str, ...], names: str
+) -> None:
+    simulation = opened(tmp_path, service("web", "shop", "[{port: 80}]"), *objects)
+    tracer = Tracer(simulation)
+    found = [
+        tracer.trace(request({"scheme": scheme, "host": "app.example.com", "path": "/x"})).outcome
+        for scheme in ("http", "https")
+    ]
+    assert any(each.unknown and names in each.reason for each in found), found
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        (OF_ISTIO, virtual_service("gateways: ['${GATEWAY}'], http: [{route: [{destination: {host: web}}]}]")),
+        (OF_ISTIO, virtual_service("gateways: '${GATEWAYS}', http: [{route: [{destination: {host: web}}]}]")),
+        (OF_ISTIO, virtual_service("gateways: ['${SPACE}/gw'], http: [{route: [{destination: {host: web}}]}]")),
+        *(
+            (ingress_route(f"entryPoints: {points}, routes: [{{match: Host(`app.example.com`), {TO_WEB}}}]"),)
+            for points in ("['${POINT}']", "'${POINTS}'", "[websecure, '${POINT}']")
+        ),
+    ],
+)  # fmt: skip
+def test_where_a_variable_says_that_rules_are_they_may_be_anywhere(tmp_path: Path, objects: tuple[str, ...]) -> None:
+    tracer = Tracer(opened(tmp_path, service("web", "shop", "[{port: 80}]"), *objects))
+    scheme = "http" if len(objects) == 2 else "https"
+    trace = tracer.trace(request({"scheme": scheme, "host": "app.example.com", "path": "/x"}))
+    assert [str(key) for key in trace.outcome.backends] == ["Service shop/web"]
+    assert any("stands in a variable" in note for note in trace.notes)

@@ -14,6 +14,7 @@ from policylint.doors.istio import hidden, undelegated
 from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
+from policylint.doors.openshift import portless
 from policylint.doors.traefik import TRAEFIK_SERVICE, replaced, unrouted
 from policylint.doors.traefik_first import never_reached
 from policylint.doors.vendors import naming, objects_named
@@ -48,6 +49,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from without_service(world)
     yield from _without_pods(world)
     yield from _without_port(world)
+    yield from portless(world)
     yield from without_object(world)
     yield from astray(world)
     yield from contended(world)

@@ -6,15 +6,17 @@ Ingress and load balancing, Configuring Routes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.failing import FAILS, Backends, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import guards
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model.words import listing
 from policylint.spaces.predicates import PREFIX
-from policylint.topology import BackendState
 
 KIND = ("route.openshift.io", "Route")
 _ROUTER = ResourceKey("route.openshift.io", "Router", "", "default")
@@ -24,13 +26,50 @@ _DOMAIN = "${ROUTER_DOMAIN}"
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 
 
-def openshift_doors(world: World, backends: Callable[[Resource], tuple[BackendState, ...]]) -> Iterator[Door]:
+def openshift_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the router, where there are routes."""
     routes = world.of_kind(*KIND)
     if routes:
         holder = made_of(routes[0], {}, {}, _ROUTER)
         rules = [rule for route in routes for rule in _rules(world, route)]
-        yield door(holder, "", rules, guards(), backends, (_HTTP, _HTTPS))
+        yield door(holder, "", rules, guards(), with_faults(backends), (_HTTP, _HTTPS))
+
+
+def portless(world: World) -> Iterator[DeadEnd]:
+    """Yield the Routes for a port that no port of their Services is called, or leads to.
+
+    Source: openshift/router, pkg/router/template/template_helper.go, endpointsForAlias: of the endpoints those count
+    whose port has that name or number.
+    """
+    for route in world.of_kind(*KIND):
+        for backend in (route.spec.get("to"), *sequence(route.spec.get("alternateBackends"))):
+            service = _service(world, route, mapping(backend))
+            wanted = mapping(route.spec.get("port")).get("targetPort")
+            if service is not None and _is_none_of(service, wanted):
+                opened = [mapping(each) for each in sequence(service.spec.get("ports"))]
+                does = f"sends requests to port {wanted} of {service.key}, which it does not have"
+                names = [each.get("name") or each.get("targetPort", each.get("port")) for each in opened]
+                fix = f"name one that it has: {listing(names, word='or')}"
+                then = "these requests are answered with 503"
+                yield DeadEnd(route, ("spec", "port", "targetPort"), does, fix, (service.key,), then=then)
+
+
+def _service(world: World, route: Resource, backend: Mapping[str, Any]) -> Resource | None:
+    return world.get(ResourceKey("", "Service", route.key.namespace, text(backend.get("name"))))
+
+
+def _is_none_of(service: Resource, wanted: object) -> bool:
+    """Return whether no port of a Service has a name, or leads to a number, for certain."""
+    opened = [mapping(each) for each in sequence(service.spec.get("ports"))]
+    known = {value for each in opened for value in (each.get("name"), each.get("targetPort", each.get("port")))}
+    if wanted is None or wanted in known or service.provisional:
+        return False
+    if not opened or service.spec.get("type") == "ExternalName":
+        return False
+    if any(map(is_symbolic, map(str, (wanted, *known)))):
+        return False
+    # which number a name of a target port is the pods say
+    return isinstance(wanted, str) or all(isinstance(each.get("targetPort", 0), int) for each in opened)
 
 
 def _rules(world: World, route: Resource) -> Iterator[DoorRule]:
@@ -77,8 +116,10 @@ def _reference(world: World, route: Resource, backend: Mapping[str, Any]) -> dic
     """Return a backend as routes name it: by the port of the Service that leads to the port which is wanted."""
     name, weight = text(backend.get("name")), backend.get("weight", 100)
     wanted = mapping(route.spec.get("port")).get("targetPort")
-    service = world.get(ResourceKey("", "Service", route.key.namespace, name))
+    service = _service(world, route, backend)
     ports = [] if service is None else [mapping(port) for port in sequence(service.spec.get("ports"))]
     meant = (port for port in ports if wanted in (None, port.get("name"), port.get("targetPort", port.get("port"))))
     number = next((port.get("port") for port in meant), wanted if isinstance(wanted, int) else 80)
+    if service is not None and _is_none_of(service, wanted):
+        return {"name": name, "weight": weight, FAILS: f"{service.key} has no port {wanted}"}
     return {"name": name, "port": number, "weight": weight}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from tests.doors.asking import answer
 from tests.worlds import manifest, service, simulated
 
@@ -39,6 +40,9 @@ HTTP, HTTPS = "http://shop.example.com/", "https://shop.example.com/"
         ((route(note="ip_whitelist: 10.0.0.0/8 192.168.1.1"),), HTTP, "192.168.1.1", "web"),
         ((route(note="ip_allowlist: 10.0.0.0/8 192.168.1.1"),), HTTP, "203.0.113.9", "403"),
         ((route("wildcardPolicy: Subdomain"),), "http://other.example.com/", "", "web"),
+        ((route("port: {targetPort: admin}"),), HTTP, "", "web"),
+        ((route("port: {targetPort: metrics}"),), HTTP, "", "503"),
+        ((route("port: {targetPort: 81}"),), HTTP, "", "503"),  # it is the port of the pods
     ],
 )
 def test_routes(routes: tuple[str, ...], url: str, client: str, end: str) -> None:
@@ -51,3 +55,20 @@ def test_the_router_makes_up_hosts() -> None:
     simulation = simulated(service("web", ports=PORTS), route().replace("host: shop.example.com, ", ""), named)
     assert answer(simulation, "http://web-shop.${ROUTER_DOMAIN}/") == ("web", "")
     assert answer(simulation, "http://shop.${ROUTER_DOMAIN}/") == ("web", "")
+
+
+@pytest.mark.parametrize(
+    ("ports", "wanted", "told"),
+    [
+        (PORTS, "metrics", True),
+        (PORTS, "admin", False),
+        (PORTS, "9090", False),
+        (PORTS, "81", True),
+        ("[{port: 80}]", "80", False),
+        ("[{port: 80, targetPort: http}]", "8080", False),  # the pods say which number that is
+        ("[{name: '${NAME}', port: 80}]", "metrics", False),
+    ],
+)
+def test_ports_that_no_service_has_are_told(ports: str, wanted: str, told: bool) -> None:
+    simulation = simulated(service("web", ports=ports), route(f"port: {{targetPort: {wanted}}}"))
+    assert [each.rule for each in run(simulation, select={"GWP415"})] == (["GWP415"] if told else [])

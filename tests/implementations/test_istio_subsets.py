@@ -220,3 +220,27 @@ def test_a_step_that_alternates_with_others_may_follow_the_one_with_the_rule(
 def test_of_one_step_nothing_is_before(tmp_path: Path) -> None:
     found = tree(tmp_path, {"shop.yaml": f"{SERVICE}---{PODS % 'v1'}", "canary/10/v.yaml": STEP % "a"}).findings()
     assert any("subset v1" in each.message for each in found)
+
+
+ENTRY = """
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: details, namespace: shop}
+spec: {hosts: [details.shop.svc.cluster.local], ports: [{number: 9443, name: https, protocol: HTTPS}]}
+"""
+
+
+@pytest.mark.parametrize("field", ["http", "tcp", "tls"])
+@pytest.mark.parametrize(
+    ("port", "others", "told"),
+    [("9080", (), False), ("9443", (), True), ("9443", (ENTRY,), False), ("'${PORT}'", (), False)],
+)
+def test_a_port_that_the_service_does_not_have(
+    tmp_path: Path, field: str, port: str, others: tuple[str, ...], told: bool
+) -> None:
+    """Of a port that is none there is no cluster; an entry for the same host may have it."""
+    there = virtual(field=field).replace("subset: v1", f"port: {{number: {port}}}")
+    told_all = (message for _, _, message in said(tmp_path, there, SERVICE, PODS % "v1", *others))
+    found = [message for message in told_all if "has no match" not in message]  # which a rule of `tls` needs
+    says = "VirtualService shop/details sends requests to port 9443 of Service shop/details, which it does not have"
+    assert found == ([says] if told else [])

@@ -14,6 +14,7 @@ from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
+from policylint.model.words import listing
 from policylint.topology.workloads import WORKLOADS, is_written_later, pod_labels, workloads_selected
 
 _MESH = "networking.istio.io"
@@ -38,6 +39,12 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
                 does = f"sends requests to {lacking}, which is missing"
                 fix = "name a Service, or the host of a ServiceEntry: that of another VirtualService is none"
                 yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,))
+            if service is not None and (number := _port_beside(world, service, destination)) is not None:
+                does = f"sends requests to port {number} of {service.key}, which it does not have"
+                opened = [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
+                fix = f"name one that it has: {listing(opened, word='or')}"
+                then, place = "these requests are answered with 503", (*pointer, "port", "number")
+                yield DeadEnd(virtual, place, does, fix, (service.key,), then=then)
             if not name or is_symbolic(name) or host.startswith("*") or service is None:
                 continue
             about = [rule for rule in rules if _is_about(rule, service) or _may_be_about(rule, service, world)]
@@ -127,6 +134,21 @@ def destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer
                 place: Pointer = ("spec", field, number, "route", index, "destination")
                 if len(routes) == 1 or route.get("weight"):
                     yield mapping(route.get("destination")), place
+
+
+def _port_beside(world: World, service: Resource, destination: Mapping[str, Any]) -> int | None:
+    """Return the port of a destination that neither its Service has nor an entry for the same host; None where one has,
+    or may."""
+    number = mapping(destination.get("port")).get("number")
+    opened = [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
+    if not isinstance(number, int) or service.provisional or not opened or number in opened:
+        return None
+    if not all(isinstance(each, int) for each in opened):
+        return None
+    own = service.key
+    entries = world.of_kind(_MESH, "ServiceEntry")
+    named = (host for entry in entries for host in texts(entry.spec.get("hosts")))
+    return None if any(is_symbolic(host) or names_service(host, own.namespace, own) for host in named) else number
 
 
 def _mirrors(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from policylint.checks.kit.locations import path
@@ -47,6 +47,65 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     for hiding, lists in found.values():
         yield _finding(simulation, hiding, lists)
     yield from _behind_identities(simulation)
+    yield from _behind_proxies(simulation)
+
+
+def _behind_proxies(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the policies for workloads whose proxies take who connects to a Gateway for the client, where that Gateway
+    says that these are proxies of somebody else."""
+    world = simulation.world
+    asking: dict[ResourceKey, list[tuple[Implementation, Resource]]] = {}
+    for group in simulation.groups:
+        behaviour = _behaviour(simulation, group.kind.implementation)
+        if behaviour.__class__.counted_before is not Implementation.counted_before:
+            for policy in (attachment.policy for attachment in group.effective.stack):
+                if behaviour.address_rule(group.kind, policy.spec):
+                    for context in group.contexts():
+                        asking.setdefault(context[-1].key, []).append((behaviour, policy))
+    reached = _reaching(simulation, asking) if asking else {}
+    told: set[ResourceKey] = set()
+    for workload, gateways in reached.items():
+        for (behaviour, policy), gateway in product(asking[workload], gateways):
+            found = None if policy.key in told else behaviour.counted_before(policy, workload, gateway, world)
+            if found is not None:
+                told.add(policy.key)
+                yield _counted_before(policy, found, workload, gateway.key)
+
+
+def _reaching(simulation: Simulation, wanted: Iterable[ResourceKey]) -> dict[ResourceKey, list[Resource]]:
+    """Return the Gateways whose routes lead to some workloads, by workload."""
+    world, topology = simulation.world, with_doors(simulation).topology
+    to: dict[ResourceKey, list[ResourceKey]] = {}
+    for route in topology.routes:
+        gateways = [parent.gateway for parent in route.parents if parent.accepted and parent.gateway is not None]
+        for backend in route.backends:
+            to.setdefault(backend.wanted, []).extend(gateways)
+    found = {}
+    for key in wanted:
+        workload = world.get(key)
+        services = services_selecting(world, workload) if workload is not None else ()
+        keys = dict.fromkeys(gateway for service in services for gateway in to.get(service.key, ()))
+        found[key] = [gateway for each in keys if (gateway := world.get(each)) is not None]
+    return found
+
+
+def _counted_before(
+    policy: Resource, found: tuple[Pointer, Location | None], workload: ResourceKey, gateway: ResourceKey
+) -> Finding:
+    pointer, counted = found
+    return Finding(
+        RULE,
+        "warning",
+        f"{policy.key} decides by client addresses at {workload}, which takes the proxies before {gateway} for clients",
+        policy.location(*pointer),
+        resources=tuple(dict.fromkeys((policy.key, workload, gateway))),
+        label="a sidecar takes the last address of X-Forwarded-For: that of who connects to the Gateway",
+        related=(Related("how many are in front: that counts at the Gateway alone", counted),) if counted else (),
+        help=("fix: decide at the Gateway, by a policy for its pods",),
+        confidence="assumed",
+        ground="the list may be meant for these proxies",
+        field=path(pointer),
+    )
 
 
 def _behind_identities(simulation: Simulation) -> Iterator[Finding]:

@@ -275,6 +275,17 @@ class Traffic(Behaviour):
         """Return what a proxy believes of addresses though no policy says so, and where a policy decides by it."""
         return ()
 
+    def counted_before(
+        self,
+        policy: Resource,  # noqa: ARG002
+        proxy: ResourceKey,  # noqa: ARG002
+        gateway: Resource,  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> tuple[Pointer, Location | None] | None:
+        """Return where a policy decides by clients' addresses at a proxy that takes the address which a Gateway saw,
+        and where, if that is seen, the Gateway counts on proxies in front, which are what it sees; by default None."""
+        return None
+
     def identifies_clients(self, gateway: Resource, world: World) -> bool:  # noqa: ARG002
         """Return whether the clients of a Gateway may show certificates of the mesh; by default they may."""
         return True

@@ -264,6 +264,12 @@ class Istio(Implementation):
         """Return what sidecars, and Gateways that are told of proxies in front, believe of `remoteIpBlocks`."""
         return client_addresses.believed(policy, proxy, world, self.settings)
 
+    def counted_before(
+        self, policy: Resource, proxy: ResourceKey, gateway: Resource, world: World
+    ) -> tuple[Pointer, Location | None] | None:
+        """Return what `remoteIpBlocks` at a sidecar makes of a Gateway that is told of proxies in front."""
+        return client_addresses.counted_before(policy, proxy, gateway, world, self.settings)
+
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions, with Istio's own order of faults and its Hostname backends."""
         return routes.conditions(route, parent, topology)

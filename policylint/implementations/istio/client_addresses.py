@@ -8,7 +8,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.generic.detecting import Detection
 from policylint.implementations.istio import labels
-from policylint.implementations.istio.mesh import is_gateway
+from policylint.implementations.istio.mesh import Mesh, is_gateway
 from policylint.model import Location, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.policy.client_addresses import (
     LOGIN,
@@ -50,6 +50,34 @@ def believed(
             yield Believed(policy, rule, Trust(pointer[1:], PAST_PROXIES, certain=False, fix=fix)), rule
     elif proxy.kind in _WORKLOADS and not _is_ambient(resource, world):
         yield Believed(policy, rule, Trust(pointer[1:], PAST_GATEWAY, certain=False, fix=fix)), rule
+
+
+def counted_before(
+    policy: Resource, proxy: ResourceKey, gateway: Resource, world: World, settings: Mapping[str, Any]
+) -> tuple[Pointer, Location | None] | None:
+    """Return where an AuthorizationPolicy decides by the client's address at a sidecar, and where the pods of a Gateway
+    in front of it are told how many proxies there are.
+
+    `numTrustedProxies` counts at gateways. A sidecar takes the last address of X-Forwarded-For, to which a Gateway
+    appends who connects to it: the last of those proxies.
+
+    Source: pilot/pkg/networking/core/gateway.go, XffNumTrustedHops, and listener_builder.go, which sets none for
+    sidecars; istio/istio#30166.
+    """
+    pointer = _remote_addresses(policy) if policy.key.kind == labels.AUTHORIZATION else ()
+    workload = world.get(proxy)
+    is_sidecar = workload is not None and proxy.kind in _WORKLOADS and not is_gateway(workload)
+    if not pointer or workload is None or not is_sidecar or _is_ambient(workload, world) or labels.is_dry_run(policy):
+        return None
+    holders = [gateway]
+    if gateway.key[:2] != labels.GATEWAY:
+        made = world.once(Mesh).selected(mapping(gateway.spec.get("selector")))
+        holders = [held for each in made if (held := world.get(each.node.key)) is not None]
+    for holder in holders:
+        owner, place, proxies = counted_on(holder)
+        if proxies is not None or is_positive(settings.get("numTrustedProxies")):
+            return (pointer, owner.location(*place) if place else None) if proxies != 0 else None
+    return None
 
 
 def _remote_addresses(policy: Resource) -> Pointer:

@@ -70,6 +70,8 @@ class Responder:
             refusal = self._refusal(candidate, start.gateway)
             if refusal is not None:
                 return candidate, _ended(trace, message, refusal)
+            if in_the_clear := self._in_the_clear(candidate, start):
+                return candidate, _ended(trace, message, in_the_clear)
             if UNSEEN in candidate.rule.body:
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=self._leads_out(candidate)))
             if slashed := text(candidate.match.value.get(SLASHED)):
@@ -309,6 +311,19 @@ class Responder:
         behaviour = self._behaviour(gateway)
         fault = behaviour and behaviour.rule_fault(candidate.route, candidate.rule, self._topology)
         return Outcome(status=fault[0], reason=fault[1]) if fault else None
+
+    def _in_the_clear(self, candidate: RuleCandidate, start: Trace) -> Outcome | None:
+        """Return the end of a request without TLS for a route at a Gateway that takes TLS alone; else None."""
+        asked, name = start.request, self._implementation(start.gateway)
+        if asked.scheme != "http" or name is None or start.gateway is None or is_door(start.gateway):
+            return None
+        from policylint.doors.beside import insecure
+        from policylint.doors.vendors import is_redirect
+
+        status = insecure(name, candidate.route)
+        if not is_redirect(status):
+            return Outcome(status=status, reason=f"{candidate.route.key} takes https alone") if status else None
+        return Outcome(redirect=Redirect(status, "https", asked.host, None, f"{asked.bare_path}{asked.query}"))
 
     def _behaviour(self, gateway: ResourceKey | None) -> Implementation | None:
         """Return the behaviour of the controller of a Gateway, None where it is not known."""

@@ -39,8 +39,10 @@ _OF_FORM = frozenset({"GWP501"})
 """Rules on an object as the API server takes it."""
 _OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
 """Rules of these families on the form of one object, as its controller takes it."""
-_OF_RIVALS = frozenset({"GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"})
-"""Rules on objects that are at odds because both are there."""
+_OF_RIVALS = frozenset({"GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"}) | {
+    *("GWP604", "GWP605", "GWP610", "GWP623"),
+}
+"""Rules on objects that are at odds because both are there; the last ones on what network policies cut off."""
 _OF_RIVALS_OF_A_KIND = frozenset({"GWP415"})
 """Rules of which that holds where what they are about is of one kind."""
 _ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})

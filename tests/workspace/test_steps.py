@@ -386,6 +386,53 @@ def test_where_directories_exclude_each_other_so_may_others(
     assert set(found) == {is_doubtful}
 
 
+SERVED = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec: {template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web}]}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: dns, namespace: kube-system}
+spec: {selector: {k8s-app: kube-dns}, ports: [{port: 53, protocol: UDP}]}
+"""
+CUTTING = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: closed, namespace: shop}
+spec: {podSelector: {}, policyTypes: [%s], %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "policy"),
+    [
+        ("GWP604", CUTTING % ("Ingress", "ingress: [{from: [{podSelector: {}}], ports: [{port: 9090}]}]")),
+        ("GWP610", CUTTING % ("Egress", "egress: [{to: [{podSelector: {}}]}]")),
+    ],
+)
+@pytest.mark.parametrize(
+    ("beside", "place", "is_doubtful"),
+    [
+        (tried("blue", "canary", "mirror"), "parts/policies", True),
+        (tried("blue", "canary", "mirror"), "parts/simple", False),
+        (tried("blue", "canary"), "parts/policies", False),
+        ({}, "parts/policies", False),
+    ],
+)
+def test_what_a_policy_of_another_lesson_cuts_off(
+    tmp_path: Path, rule: str, policy: str, beside: dict[str, str], place: str, is_doubtful: bool
+) -> None:
+    """collabnix/kubelabs: a NetworkPolicy that closes all, and elsewhere a Gateway with a route."""
+    edge = EDGE.replace("{ports: [{port: 80}]}", "{selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}")
+    served = f"{edge}---\n{ROUTE % 'simple'}---{SERVED}"
+    files = {"parts/simple/a.yaml": served, f"{place}/closed.yaml": policy, **beside}
+    found = doubtful(tmp_path, files, rule)
+    assert found
+    assert set(found) == {is_doubtful}
+
+
 @pytest.mark.parametrize("rule", ["GWP408", "GWP415"])
 def test_in_one_directory_they_are_at_odds_all_the_same(tmp_path: Path, rule: str) -> None:
     written = ROUTE if rule == "GWP408" else PROXY

@@ -34,6 +34,8 @@ _SPEED = frozenset({
     "timeout", "timeouts", "version",
 })  # fmt: skip
 """Words of annotations that say how fast or how often something is done, or watched."""
+_SHOWN = frozenset({"auth-realm"})
+"""Annotations that browsers show to people."""
 
 
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
@@ -65,7 +67,7 @@ def carried_otherwise(sides: Sides) -> Iterator[Carried]:
                     ways = _on_ways(sides) if ways is None else ways
                     if new.key not in ways and not published_as(old) and not published_as(new):
                         continue
-                fields = (*_notes(old, new), *_said(old, new))
+                fields = (*notes_read(new.key, old.body, new.body), *_said(old, new))
                 if fields:
                     yield Carried(new, fields)
 
@@ -80,11 +82,12 @@ def led_to(side: Simulation) -> frozenset[ResourceKey]:
     return frozenset(backend.wanted for route in side.topology.routes for backend in route.backends)
 
 
-def _notes(old: Resource, new: Resource) -> Iterator[str]:
-    """Yield the annotations, and labels of what a mesh takes in, that differ and that somebody reads."""
-    inside = new.key[:2] == _NAMESPACE or new.key[:2] in WORKLOADS
-    for place in _places(new):
-        yield from _read(value_at(old.body, place), value_at(new.body, place), place[-1], inside=inside)
+def notes_read(key: ResourceKey, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the annotations, and labels of what a mesh takes in, that differ in two states of an object and that
+    somebody reads."""
+    inside = key[:2] == _NAMESPACE or key[:2] in WORKLOADS
+    for place in _places(key):
+        yield from _read(value_at(old, place), value_at(new, place), place[-1], inside=inside)
 
 
 def _read(old: Any, new: Any, what: str, *, inside: bool) -> Iterator[str]:
@@ -109,9 +112,9 @@ def _made(old: Resource, new: Resource) -> Iterator[str]:
                 stack.append((former, latter, of_pods))
 
 
-def _places(resource: Resource) -> Iterator[tuple[str, ...]]:
+def _places(key: ResourceKey) -> Iterator[tuple[str, ...]]:
     """Yield where an object carries annotations, or labels, that others read."""
-    kind = resource.key[:2]
+    kind = key[:2]
     if kind in WORKLOADS:
         above = {"Pod": (), "CronJob": ("spec", "jobTemplate", "spec", "template")}.get(kind[1], ("spec", "template"))
         yield from ((*above, "metadata", "annotations"), (*above, "metadata", "labels"))
@@ -136,7 +139,7 @@ def _is_read(name: str, *, inside: bool) -> bool:
     listed = texts(mapping(table().get("carried")).get("domains" if inside else "others"))
     if name in listed or (not domain and inside):
         return (name in listed) is inside
-    idle = not _SPEED.isdisjoint(words_of(last)) and not access().of_field(last)
+    idle = last in _SHOWN or (not _SPEED.isdisjoint(words_of(last)) and not access().of_field(last))
     return bool(domain) and not idle and domain.endswith(tuple(listed)) is inside
 
 
@@ -204,4 +207,4 @@ def _plain(value: Any) -> Any:
     return {name: inner for name, inner in plain.items() if inner not in _DEFAULTS.get(name, ()) and inner != {}}
 
 
-__all__ = ["Carried", "carried_otherwise"]
+__all__ = ["Carried", "carried_otherwise", "notes_read"]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from policylint.catalog.kinds import Catalog
 from policylint.catalog.weakenings import may_decide
+from policylint.compare.carried import notes_read
 from policylint.compare.change import SubjectChange
 from policylint.compare.creation_order import undecided
 from policylint.compare.pairing import Sides, differs, is_policy, says_otherwise
 from policylint.documents import Document
+from policylint.doors.peculiar import ENTRIES, IN_ORDER
 from policylint.model import GATEWAY_GROUP, Location, Resource, ResourceKey, World, mapping, sequence, text, value_at
 from policylint.model.world import Note
 from policylint.policy.results import PolicyState, Target
@@ -181,7 +184,13 @@ def undeployed(sides: Sides) -> Iterator[tuple[ResourceKey, Resource, Resource |
 
 def _says_more(was: Resource, now: Resource, catalog: Catalog) -> bool:
     """Tell whether an object differs in more than its labels, or is of a kind that policies select by these."""
-    return differs(was, now, catalog) if is_selected(was.key.group) else says_otherwise(was.body, now.body)
+    return differs(was, now, catalog) if is_selected(was.key.group) else says_more(was.key, was.body, now.body)
+
+
+def says_more(key: ResourceKey, was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Tell whether an object differs in more than text and labels; of a way in, annotations count that are read."""
+    read = notes_read(key, was, now) if is_way_in(*key[:2]) else ()
+    return says_otherwise(was, now) or any(map(bool, read))
 
 
 def is_selected(group: str) -> bool:
@@ -191,7 +200,14 @@ def is_selected(group: str) -> bool:
 
 def decides(catalog: Catalog, group: str, kind: str) -> bool:
     """Tell whether objects of a kind decide on requests, on connections, or on what is applied."""
-    return group == GATEWAY_GROUP or is_policy(catalog, group, kind) or may_decide(group, kind)
+    return (
+        group == GATEWAY_GROUP or is_policy(catalog, group, kind) or is_way_in(group, kind) or may_decide(group, kind)
+    )
+
+
+def is_way_in(group: str, kind: str) -> bool:
+    """Tell whether requests come in by objects of a kind, which say who may send them."""
+    return (group, kind) in ENTRIES or (group, kind) == IN_ORDER
 
 
 def _charts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectChange]:

@@ -10,9 +10,8 @@ from itertools import islice
 
 from policylint.catalog.kinds import Catalog
 from policylint.compare.change import SubjectChange
-from policylint.compare.pairing import says_otherwise
 from policylint.compare.texts import TextChanges
-from policylint.compare.unknown import decides, is_selected
+from policylint.compare.unknown import decides, is_selected, says_more
 from policylint.documents import read
 from policylint.documents.written import written
 from policylint.model import UNKNOWN_NAMESPACE, Location, ResourceKey, Spot, World
@@ -125,7 +124,7 @@ def _says_the_same(was: UnreadText, now: UnreadText, file: str) -> bool:
         return False
     documents = [each for text in (was, now) for each in read(text.body.encode(), file).documents]
     bodies = [each.value for each in documents if isinstance(each.value, dict)]
-    return len(documents) == len(bodies) == 2 and not says_otherwise(*bodies)
+    return len(documents) == len(bodies) == 2 and not says_more(was.key, *bodies)
 
 
 def _chart(file: str, is_template: bool) -> str:

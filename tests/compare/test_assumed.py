@@ -271,3 +271,119 @@ def test_labels_that_no_mesh_reads_are_a_row(tmp_path: Path) -> None:
     said = " ".join(diff(tmp_path, before, {"apps/namespace.yaml": namespace(both % "b")}).split())
     assert "Namespace pay: unknown" in said
     assert "warning[" not in said
+
+
+DOORS = {
+    "Ingress": """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  namespace: shop
+  annotations:
+    nginx.ingress.kubernetes.io/whitelist-source-range: 10.0.0.0/8
+    nginx.ingress.kubernetes.io/auth-type: basic
+    nginx.ingress.kubernetes.io/auth-secret: people
+    argocd.argoproj.io/sync-wave: "1"
+spec:
+  ingressClassName: nginx
+  rules:
+    - host: a.example
+      http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+""",
+    "IngressRoute": """
+apiVersion: traefik.io/v1alpha1
+kind: IngressRoute
+metadata: {name: web, namespace: shop}
+spec:
+  entryPoints: [websecure]
+  routes:
+    - match: Host(`a.example`)
+      kind: Rule
+      middlewares: [{name: login}]
+      services: [{name: web, port: 80}]
+""",
+    "HTTPProxy": """
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: web, namespace: shop}
+spec:
+  virtualhost:
+    fqdn: a.example
+    ipAllowPolicy: [{source: Remote, cidr: 10.0.0.0/8}]
+  routes: [{conditions: [{prefix: /}], services: [{name: web, port: 80}]}]
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "sentence"),
+    [
+        ("Ingress", "10.0.0.0/8", "0.0.0.0/0", "warning[GWP3"),
+        ("Ingress", "10.0.0.0/8", "10.0.0.0/7", "opens a.example from 11.0.0.0/8"),
+        ("Ingress", "whitelist-source-range", "denylist-source-range", "loses its authorization"),
+        ("Ingress", "    nginx.ingress.kubernetes.io/auth-type: basic\n", "", "loses its authentication"),
+        ("HTTPProxy", "10.0.0.0/8", "0.0.0.0/0", "warning[GWP3"),
+        ("IngressRoute", "      middlewares: [{name: login}]\n", "", "nothing here deploys old/web.yaml"),
+    ],
+)
+def test_a_way_in_that_nothing_deploys_is_judged_as_policies_are(
+    tmp_path: Path, kind: str, old: str, new: str, sentence: str
+) -> None:
+    tree, door = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}, DOORS[kind]
+    assert old in door
+    changed = door.replace(old, new)
+    said = " ".join(diff(tmp_path, {**tree, "old/web.yaml": door}, {"old/web.yaml": changed}).split())
+    assert sentence in said
+    assert "nothing here deploys old/web.yaml" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('wave: "1"', 'wave: "2"'), ("basic\n", "basic\n    nginx.ingress.kubernetes.io/auth-realm: a\n")],
+)
+def test_what_a_way_in_says_to_nobody_on_the_way_is_no_row(tmp_path: Path, old: str, new: str) -> None:
+    tree, door = {"clusters/prod/apps.yaml": ROOT, "apps/route.yaml": ROUTE}, DOORS["Ingress"]
+    said = diff(tmp_path, {**tree, "old/web.yaml": door}, {"old/web.yaml": door.replace(old, new)})
+    assert "deploys old/web.yaml" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "old", "new", "ways"),
+    [
+        (
+            "networking.k8s.io/v1 NetworkPolicy",
+            f"{DATABASE}  egress: [{{}}]\n  policyTypes: [Ingress, Egress]\n",
+            "[Ingress, Egress]",
+            "[Egress]",
+            "ingress",
+        ),
+        (
+            "networking.k8s.io/v1 NetworkPolicy",
+            f"{DATABASE}  policyTypes: [Ingress, Egress]\n",
+            "[Ingress, Egress]",
+            "[Ingress]",
+            "egress",
+        ),
+        (
+            "projectcalico.org/v3 NetworkPolicy",
+            "  selector: app == 'pay'\n  types: [Ingress, Egress]\n  egress: [{action: Allow}]\n",
+            "[Ingress, Egress]",
+            "[Egress]",
+            "ingress",
+        ),
+        (
+            "cilium.io/v2 CiliumNetworkPolicy",
+            "  endpointSelector: {matchLabels: {app: pay}}\n  ingress: [{}]\n  egress: [{toEntities: [cluster]}]\n",
+            "  ingress: [{}]\n",
+            "",
+            "ingress",
+        ),
+    ],
+)
+def test_a_direction_that_a_network_policy_limits_no_longer_is_told(
+    tmp_path: Path, kind: str, spec: str, old: str, new: str, ways: str
+) -> None:
+    said = places(tmp_path, kind, spec, old, new)
+    for place in ("unused", "template"):
+        assert f"no longer limits {ways} of the pods that it selects" in said[place], said[place]

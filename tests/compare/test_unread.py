@@ -180,7 +180,9 @@ def test_one_that_is_moved_does_not_go(
 def test_a_cluster_with_policies_serves_what_their_templates_ask_for(
     tmp_path: Path, version: str, policy: str, old: str, new: str
 ) -> None:
-    route = ROUTE.replace(", namespace: shop}", "}")
+    route = ROUTE.replace(", namespace: shop}", "}").replace(
+        "}]}", "}], rules: [{backendRefs: [{name: web, port: 80}]}]}"
+    )
     tree = {**CHART, "chart/templates/route.yaml": route, "chart/templates/own.yaml": gated(version, policy)}
     printed = diff(tmp_path, tree, {"chart/templates/own.yaml": gated(version, policy.replace(old, new))})
     assert "GWP30" in printed, printed

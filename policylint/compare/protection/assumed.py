@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,6 +18,7 @@ from policylint.catalog.content import selectors_of
 from policylint.catalog.weakenings import common_weaknesses
 from policylint.checks.kit.locations import value_at
 from policylint.compare.pairing import Sides, differs, is_policy
+from policylint.compare.peers import RULE as PEERS
 from policylint.compare.protection.anywhere import directed_changes, is_beside, said_beside
 from policylint.compare.protection.cause import AffectedObjects, Cause, Weakened
 from policylint.compare.protection.cause import finding as finding_of
@@ -25,10 +27,11 @@ from policylint.compare.protection.spec import weakenings
 from policylint.compare.protection.unjudged import NOT_JUDGED
 from policylint.compare.protection.unseen import spec_of, weaker
 from policylint.compare.texts import TextChanges
-from policylint.compare.unknown import is_of_unseen, relabelled, undeployed, without_routes
+from policylint.compare.unknown import is_of_unseen, is_way_in, relabelled, undeployed, without_routes
 from policylint.compare.unread import UnreadText, unread_changes
 from policylint.digits import whole_number
 from policylint.documents import read
+from policylint.doors import with_doors
 from policylint.load.objects import resources
 from policylint.model import (
     GATEWAY_GROUP,
@@ -40,13 +43,16 @@ from policylint.model import (
     World,
     mapping,
 )
+from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS as NETWORK_POLICIES
 from policylint.network.ports import LAST
+from policylint.network.rules import DIRECTIONS
 from policylint.patterns import Pattern
 from policylint.policy.content import content_references
 from policylint.policy.results import PolicyState, Target
 from policylint.simulation import Simulation, simulate
+from policylint.topology import RouteState
 from policylint.topology.workloads import is_workload
 
 _MOST = 40
@@ -93,8 +99,12 @@ def assumed_weaker(
     """
     pairs = [*_at_unseen_targets(sides), *(_beside(sides, texts, worlds) if first else ())]
     for pair in islice((each for each in pairs if each.was.key not in told), _MOST):
-        judged = _weaker if is_policy(sides.after.catalog, *pair.was.key[:2]) else _weaker_by_words
+        judged = _weaker if _is_simulated(sides, pair.was.key) else _weaker_by_words
         yield from judged(sides, pair)
+
+
+def _is_simulated(sides: Sides, key: ResourceKey) -> bool:
+    return is_policy(sides.after.catalog, *key[:2]) or is_way_in(*key[:2])
 
 
 def _at_unseen_targets(sides: Sides) -> Iterator[_Pair]:
@@ -142,7 +152,7 @@ def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iter
     files = set()
     for key, was, now in undeployed(sides):
         files.add((was if now is None else now).document.file)
-        if now is not None and is_policy(sides.after.catalog, *key[:2]):
+        if now is not None and _is_simulated(sides, key):
             yield _Pair(key, _placed(was), _placed(now), f"nothing here deploys {now.document.file}")
     for change in unread_changes(texts, worlds, sides.after.catalog):
         if change.now is not None and _is_judged(sides, change.was.key) and change.file not in files:
@@ -153,7 +163,7 @@ def _beside(sides: Sides, texts: TextChanges, worlds: Collection[World]) -> Iter
 
 
 def _is_judged(sides: Sides, key: ResourceKey) -> bool:
-    return is_policy(sides.after.catalog, *key[:2]) or is_beside(sides, *key[:2])
+    return _is_simulated(sides, key) or is_beside(sides, *key[:2])
 
 
 def _placed(resource: Resource) -> Resource:
@@ -205,6 +215,7 @@ def _weaker(sides: Sides, pair: _Pair) -> Iterator[Finding]:
         yield from _weaker_by_words(sides, pair, states)
         return
     yield from _for_other_pods(sides, pair)
+    yield from _isolating_less(pair, both, name)
     said: set[str] = set()
     for finding in removed_protections(pairs, compare(pairs), whole=False):
         message = _STAND_IN.sub(r"every \1 that it is for", _HOST.sub("", finding.message))
@@ -256,6 +267,26 @@ def _for_other_pods(sides: Sides, pair: _Pair) -> Iterator[Finding]:
             fix = f"keep `{field}` as it was, if pods still have these labels"
             cause = Cause(field, change, "it isolates the others no longer", (new.key,), fix=fix, severity="note")
             yield _alone(sides, cause._replace(location=place, before=former, ground=pair.ground), new.key)
+
+
+def _isolating_less(pair: _Pair, both: Sequence[Simulation], environment: str) -> Iterator[Finding]:
+    """Yield that a network policy limits a direction no longer, whatever it says of peers there."""
+    ways = [
+        {way for each in side.network.policies if each.key == pair.was.key for way in each.isolates} for side in both
+    ]
+    lost = [way for way in DIRECTIONS if way in ways[0] - ways[1]]
+    if lost and pair.now is not None:
+        yield Finding(
+            PEERS,
+            "warning",
+            f"{pair.key} no longer limits {listing(lost)} of the pods that it selects",
+            pair.now.name_location,
+            resources=(pair.key,),
+            label="as far as the policy itself shows",
+            confidence="assumed",
+            ground=pair.ground,
+            environments=(environment,),
+        )
 
 
 def _alone(sides: Sides, cause: Cause, key: ResourceKey) -> Finding:
@@ -332,6 +363,23 @@ class _Companions:
         for key in side.world.resources:
             if key[:2] in NETWORK_POLICIES:
                 self._add("v1", "ConfigMap", key.namespace or _PLACE, _ANY, {})
+            elif is_way_in(*key[:2]):
+                self._behind(with_doors(side).topology.routes)
+
+    def _behind(self, routes: Iterable[RouteState]) -> None:
+        """Add the Services that ways in name, each with the ports that they ask for, and pods."""
+        asked: dict[ResourceKey, dict[int, None]] = defaultdict(dict)
+        for backend in (each for route in routes for each in route.backends):
+            if backend.wanted[:2] == _SERVICE and backend.resolution.missing:
+                asked[backend.wanted][backend.port or 80] = None
+        for service, ports in asked.items():
+            labels = {"app": service.name}
+            exposed = [{"name": f"port-{port}", "port": port, "targetPort": port} for port in ports]
+            self._add("v1", "Service", service.namespace, service.name, {"selector": labels, "ports": exposed})
+            containers = [{"name": "app", "image": "app", "ports": [{"containerPort": port} for port in ports]}]
+            template = {"metadata": {"labels": labels}, "spec": {"containers": containers}}
+            spec = {"selector": {"matchLabels": labels}, "template": template}
+            self._add("apps/v1", "Deployment", service.namespace, service.name, spec)
 
     def _meet(self, state: PolicyState, target: Target) -> None:
         kind, key = state.kind, target.key

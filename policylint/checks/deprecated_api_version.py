@@ -52,7 +52,7 @@ def _former(simulation: Simulation) -> Iterator[Finding]:
             yield Finding(
                 RULE,
                 "warning",
-                f"{resource.key} does nothing: {former.reader} reads no {resource.key.kind} since {former.since}",
+                f"{resource.key} does nothing: {former.reader} reads no {key[1]} of {key[0]} since {former.since}",
                 resource.location("kind"),
                 resources=(resource.key,),
                 label=f"read today: {former.instead}",

@@ -99,6 +99,8 @@ CLUSTER_SCOPED = frozenset(
         ("elbv2.k8s.aws", "IngressClassParams"),
         *(("karpenter.sh", kind) for kind in ("NodeClaim", "NodePool")),
         ("karpenter.k8s.aws", "EC2NodeClass"),
+        ("authentication.istio.io", "MeshPolicy"),
+        ("rbac.istio.io", "ClusterRbacConfig"),
         ("keda.sh", "ClusterTriggerAuthentication"),
         ("keda.sh", "ClusterCloudEventSource"),
         *(("argoproj.io", f"Cluster{kind}Template") for kind in ("Analysis", "Workflow")),

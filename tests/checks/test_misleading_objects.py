@@ -89,6 +89,10 @@ def test_kong_counts_by_what_clients_have(by: str) -> None:
     ("config", "field"),
     [
         ('{echo_downstream: "true"}', "config.echo_downstream"),
+        ("{policy: redis, redis: {host: cache, port: '6379'}}", "config.redis.port"),
+        ("{claims_to_verify: exp}", "config.claims_to_verify"),
+        ("{origins: https://a.example.com}", "config.origins"),
+        ("{max_age: 1h}", "config.max_age"),
         ('{hide_credentials: "false"}', "config.hide_credentials"),
         ('{minute: "5"}', "config.minute"),
         ("{allow: 10.0.0.0/8}", "config.allow"),
@@ -103,7 +107,15 @@ def test_what_kong_refuses_by_its_type(kind: str, config: str, field: str) -> No
 
 @pytest.mark.parametrize(
     "config",
-    ["{echo_downstream: true}", "{minute: 5}", "{second: 0.5}", "{allow: [10.0.0.0/8]}", "{minute: '${MINUTE}'}", "{}"],
+    [
+        "{echo_downstream: true}",
+        "{minute: 5}",
+        "{second: 0.5}",
+        "{allow: [10.0.0.0/8]}",
+        "{minute: '${MINUTE}'}",
+        "{}",
+        "{origins: ['*'], max_age: 3600, redis: {port: 6379}}",
+    ],
 )
 def test_values_of_kong_of_the_right_type(config: str) -> None:
     assert not findings(plugin(config))

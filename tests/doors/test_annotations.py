@@ -287,3 +287,24 @@ def test_an_authority_for_clients(data: str, asked: tuple[str, str], told_by: st
     assert [each.severity for each in found] == ["error"] * bool(told_by)
     (simulation,) = open_workspace([str(tmp_path)]).simulations
     assert answer(simulation, "https://shop.example.com/") == asked
+
+
+@pytest.mark.parametrize(
+    ("paths", "path", "end"),
+    [
+        ("/api/ Prefix web", "/api", "301 http://shop.example.com/api/"),
+        ("/api/ ImplementationSpecific web", "/api", "301 http://shop.example.com/api/"),
+        ("/api/ Prefix web, / Prefix other", "/api", "301 http://shop.example.com/api/"),
+        ("/api/ Prefix web, /api Exact other", "/api", "other"),
+        ("/api/ Exact web, / Prefix other", "/api/", "web"),
+        ("/api Prefix web", "/apix", "web"),  # a location is a text
+        ("/api Exact web", "/apix", "404"),
+    ],
+)
+def test_paths_are_those_of_locations_at_nginx_inc(paths: str, path: str, end: str) -> None:
+    """nginx/kubernetes-ingress, internal/configs/ingress.go, generateIngressPath; ngx_http_core_module, location."""
+    nginx = manifest(
+        "networking.k8s.io/v1", "IngressClass", "own", "", "spec: {controller: nginx.org/ingress-controller}"
+    )
+    made = simulated(service("web"), service("other"), nginx, ingress(of_class="own", paths=paths))
+    assert answer(made, f"http://shop.example.com{path}")[0] == end

@@ -20,7 +20,19 @@ _SAMPLES = frozenset({"invalid", "valid"})
 _FOR_GOOD = _ARCHIVES | _SAMPLES
 """What nobody deploys even where a tree has nothing else."""
 TESTS = frozenset(
-    {"conformance", "e2e", "fixtures", "mocks", "test", "test-data", "test-fixtures", "test-resources", "test-utils"}
+    {
+        "conformance",
+        "e2e",
+        "fake",
+        "fakes",
+        "fixtures",
+        "mocks",
+        "test",
+        "test-data",
+        "test-fixtures",
+        "test-resources",
+        "test-utils",
+    }
     | {"test_data", "testdata", "testfiles", "tests", "testutil", "testutils", ".chainsaw-test", ".kyverno-test"}
 )
 """What they hold is wrong on purpose as often as not: nothing of it is anybody's to mend."""
@@ -127,7 +139,7 @@ def beside_code(files: Iterable[str], listed: Iterable[str], named: Collection[s
 
 class Live:
     """Tells which of some files may be deployed, to judge by the names of their directories: all of them where
-    otherwise none could be, but for archives.
+    otherwise none could be, but for archives, and for tests where examples are beside them.
 
     Args:
         files: posix, below the root.
@@ -139,7 +151,7 @@ class Live:
         base: the directory that holds all of the files: below the root where the user gave a part of the repository.
     """
 
-    __slots__ = ("_beside", "_files", "_holds_all", "_known", "_named", "_root", "base")
+    __slots__ = ("_beside", "_files", "_for_good", "_known", "_named", "_root", "base")
 
     def __init__(
         self, files: Collection[str], named: Iterable[str], root: str, manifests: Collection[str] | None = None
@@ -154,14 +166,15 @@ class Live:
         self._files = names.intersection(files)
         self._named = sorted(names, key=len, reverse=True)
         self._known: dict[str, str | None] = {}
-        self._holds_all = False
+        self._for_good = NOT_LIVE
         self._root = root
         self._beside: dict[str, set[str]] = {}
         for directory in directories:
             self._take_in(directory)
-        if not any(map(self.holds, files if manifests is None else manifests)):
+        counted = files if manifests is None else manifests
+        if not any(map(self.holds, counted)):
             self._known.clear()
-            self._holds_all = True
+            self._for_good = _FOR_GOOD if all(map(is_out_of_use, counted)) else _FOR_GOOD | TESTS
 
     def _take_in(self, directory: str) -> None:
         while directory:
@@ -183,7 +196,7 @@ class Live:
         directory = path.rpartition("/")[0]
         if directory not in self._known:
             entered = self._entered(directory, NOT_LIVE)
-            is_dead = bool(entered) and (not self._holds_all or entered[-1] in _FOR_GOOD)
+            is_dead = bool(entered) and entered[-1] in self._for_good
             self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
 

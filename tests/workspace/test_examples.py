@@ -81,6 +81,21 @@ def test_what_the_tests_of_a_program_read_is_none_of_ours(
     assert loud(open_workspace([str(tmp_path / "pkg/reader/testdata")]))
 
 
+@pytest.mark.parametrize("kustomization", [{}, {"examples/kustomization.yaml": "resources: [service.yaml]\n"}])
+@pytest.mark.parametrize(
+    ("directory", "told"),
+    [
+        *(("internal/testdata/ordering", False), ("pkg/fake/data", False), ("internal/mocks", False)),
+        *(("internal/data", True), ("samples/internal", True)),
+    ],
+)
+def test_tests_beside_examples(directory: str, told: bool, kustomization: dict[str, str], tmp_path: Path) -> None:
+    """stolostron/policy-generator-plugin: what its tests expect, beside examples that kustomize builds."""
+    expected = {f"{directory}/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
+    files = {"examples/service.yaml": SERVICE.replace("name: web", "name: other"), **kustomization, **expected}
+    assert bool(loud(tree(tmp_path, files))) is told
+
+
 @pytest.mark.parametrize(
     ("code", "named", "is_left_out"),
     [

@@ -237,11 +237,16 @@ def _unseen_parts(sides: Sides, changed: Collection[str]) -> Iterator[SubjectCha
     steps = [path.split("/") for path in changed]
     touched = {"/".join(each[:depth]) for each in steps for depth in range(1, len(each) + 1)}
     for side, opposite in ((after, before), (before, after)):
-        there = {(note.code, note.message): _written(note) for note in opposite.world.notes}
+        there: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(dict)
+        for note in opposite.world.notes:
+            there[note.code, note.message][note.location.file] = _written(note)
         bringing = tuple(f"{reason.partition(' may ')[0]} " for reason in side.world.unseen.of_routes())
         for note in side.world.notes:
             brings = note.code == "not-covered" or (note.code in _BROUGHT and note.message.startswith(bringing))
-            words, other = _written(note), there.get((note.code, note.message))
+            words, others = _written(note), there.get((note.code, note.message), {})
+            # Several kustomizations may lack the same; one that was moved is known by what it says.
+            own = {note.location.file: others[note.location.file]} if note.location.file in others else others
+            other = words if words in own.values() else next(iter(own.values()), None)
             # A new release of a chart that lies elsewhere is told by `_charts`: what it may make, its values say.
             told = note.code == "chart" and before.world.get(_renderer(note.location)) is None
             if other is None and side is after and note.rule == NOT_RENDERED and (brings or not told):

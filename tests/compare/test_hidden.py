@@ -81,6 +81,19 @@ def test_what_was_not_seen_before_and_stays_is_not(tmp_path: Path, build: str) -
     assert AS_BEFORE in said
 
 
+def test_each_of_several_kustomizations_stays_or_changes_for_itself(tmp_path: Path) -> None:
+    inline = "resources: [world.yaml]\ntransformers: ['{apiVersion: builtin, kind: PatchTransformer, number: 1}']\n"
+    parts = {f"{name}/world.yaml": LOGIN.replace("name: login", f"name: {name}") for name in ("one", "two", "three")}
+    builds = {f"{name}/kustomization.yaml": inline.replace("1", name) for name in ("one", "two", "three")}
+    tree = TREE | parts | builds | {"kustomization.yaml": BUILD.replace("]", ", one, two, three]")}
+    said = diff(tmp_path, tree, {"note.txt": "2"})
+    assert "unknown" not in said
+    (tmp_path / "again").mkdir()
+    changed = builds["two/kustomization.yaml"].replace("two", "second")
+    said = diff(tmp_path / "again", tree, {"two/kustomization.yaml": changed})
+    assert [line.split(":")[0] for line in said.splitlines() if line.startswith("!")] == ["! Kustomization two"]
+
+
 def crd(*served: str) -> str:
     """The CRD of the policy with two versions."""
     schema = "{openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}"

@@ -39,12 +39,6 @@ def decided(
                 yield decision, resource.key, resource.location(*place)
 
 
-def insecure(serving: str, route: Resource) -> int:
-    """Return the status by which a controller answers requests in the clear for a route that takes TLS alone, or 0."""
-    vendor = next((each for each in vendors() if each.name == serving), None)
-    return 0 if vendor is None else vendor.insecure(route)
-
-
 def detection(world: World, serving: str, gateway: Resource) -> Detection | None:
     """Return where the controller of a Gateway looks for clients' addresses, as its settings for Ingresses say."""
     vendor = next((each for each in vendors() if each.name == serving and each.addresses), None)

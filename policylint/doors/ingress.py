@@ -22,7 +22,7 @@ from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, do
 from policylint.doors.named import entries, left_open, meant
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_policies import at_ingress
-from policylint.doors.vendors import Vendor, guards, is_redirect
+from policylint.doors.vendors import Vendor, guards
 from policylint.implementations import implementation
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
@@ -296,8 +296,8 @@ class _Class:
         if any(entry.path.startswith(path) for path in vendor.list("exempt")):
             return 0
         if text(rules.get("only")):
-            answered = vendor.insecure(entry.ingress)
-            return answered if is_redirect(answered) else 0
+            status, _ = implementation(vendor.name).in_the_clear(entry.ingress) or (0, "")
+            return status if status // 100 == 3 else 0
         is_forced = text(rules.get("force")) and vendor.value(entry.ingress, rules["force"]) == "true"
         if is_forced or (text(rules.get("forced")) and self._states(entry.ingress, rules["forced"])):
             return status or rules["status"]
@@ -554,11 +554,9 @@ class _Class:
 
     def _upgrading(self, ingress: Resource) -> Iterator[Guard]:
         """Yield what answers requests over http where https alone is taken, and nothing redirects to it."""
-        rules, vendor = self._vendor.redirect, self._vendor
-        name = text(rules.get("only"))
-        status = vendor.insecure(ingress)
-        if status and not is_redirect(status):
-            why = f"{ingress.key} takes https alone"
+        vendor, name = self._vendor, text(self._vendor.redirect.get("only"))
+        status, why = implementation(vendor.name).in_the_clear(ingress) or (0, "")
+        if status and status // 100 != 3:
             failing: dict[Pointer, FailingSetting] = {(name,): FailingSetting(status, why, ingress.key)}
             place: Pointer = ("metadata", "annotations", f"{vendor.prefix}{name}")
             yield Guard(ingress, {name: _HTTPS.scheme}, {(name,): place}, failing)

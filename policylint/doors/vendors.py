@@ -9,7 +9,6 @@ from typing import Any
 
 from policylint.catalog.kinds import shipped_catalog
 from policylint.catalog.placements import placements
-from policylint.digits import whole_number
 from policylint.documents import read
 from policylint.doors import DOOR_GUARDS
 from policylint.model import PolicyKind, Resource, integer, mapping, sequence, text, texts
@@ -17,8 +16,6 @@ from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
 from policylint.namedtuple import NamedTuple
-
-_REDIRECTS = (301, 302, 307, 308)
 
 
 class Vendor:
@@ -253,31 +250,11 @@ class Vendor:
         """Return an annotation of an Ingress by its name without the prefix, "" without one."""
         return text(ingress.annotations.get(f"{self.prefix}{name}")).strip() if self.prefix else ""
 
-    def insecure(self, holder: Resource) -> int:
-        """Return the status by which an Ingress or a route answers requests in the clear where an annotation lets it
-        take TLS alone: of a redirect, or of a refusal; 0 where it takes both, or no annotation says that."""
-        rules = self.redirect
-        name = text(rules.get("only"))
-        if not name:
-            return 0
-        stated = {each.strip() for each in self.value(holder, name).split(",")} - {""}
-        is_forced = text(holder.annotations.get(text(rules.get("forcing")))) == "true"
-        if stated != {"https"} and (stated or not is_forced):
-            return 0
-        usual: int = rules["status"] if is_forced else rules["refusal"]
-        code = whole_number(self.value(holder, text(rules.get("code")))) or 0
-        return code if is_redirect(code) or code == rules["refusal"] else usual
-
     def answers_to(self, controller: str) -> bool:
         return any(fnmatchcase(controller, pattern) for pattern in self.list("controllers"))
 
     def may_be_called(self, class_name: str) -> bool:
         return any(fnmatchcase(class_name, pattern) for pattern in self.list("classes"))
-
-
-def is_redirect(status: int) -> bool:
-    """Return whether a status sends requests elsewhere."""
-    return status in _REDIRECTS
 
 
 def vendors() -> tuple[Vendor, ...]:

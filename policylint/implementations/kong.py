@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.sessions import BackendSession, against
@@ -19,6 +20,11 @@ _PROTOCOL, _VERIFY, _AUTHORITIES = (
     f"konghq.com/{each}" for each in ("protocol", "tls-verify", "ca-certificates-secrets")
 )
 _STRIPPING = "konghq.com/strip-path"
+_PROTOCOLS = "konghq.com/protocols"
+_FORCING = "ingress.kubernetes.io/force-ssl-redirect"
+_CODE = "konghq.com/https-redirect-status-code"
+_UPGRADE = 426
+_CODES = (301, 302, 307, 308, _UPGRADE)
 
 
 class Kong(Implementation):
@@ -33,6 +39,19 @@ class Kong(Implementation):
             return (), ()
         path = {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}
         return [{"type": "URLRewrite", "urlRewrite": {"path": path}}], ("metadata", "annotations", _STRIPPING)
+
+    def in_the_clear(self, route: Resource) -> tuple[int, str] | None:
+        """Return how a route, or an Ingress, answers requests without TLS where annotations let it take TLS alone.
+
+        Source: internal/dataplane/kongstate/route.go, overrideHTTPSRedirectCode and overrideProtocols @ 1fa68f864.
+        """
+        protocols = {each.strip() for each in text(route.annotations.get(_PROTOCOLS)).split(",")} - {""}
+        is_forced = text(route.annotations.get(_FORCING)) == "true"
+        if protocols != {"https"} and (protocols or not is_forced):
+            return None
+        code = whole_number(text(route.annotations.get(_CODE)).strip())
+        status = code if code in _CODES else 302 if is_forced else _UPGRADE
+        return status, f"{route.key} takes https alone"
 
     def session(
         self,

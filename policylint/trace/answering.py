@@ -64,14 +64,10 @@ class Responder:
             if candidate.unmade:
                 return candidate, _ended(trace, message, Outcome(status=404, reason=candidate.unmade))
             state = self._state(candidate)
-            fault = fault_of(candidate.rule.number, candidate.rule.body)
-            if fault is not None:
+            if (fault := fault_of(candidate.rule.number, candidate.rule.body)) is not None:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=fault.message))
-            refusal = self._refusal(candidate, start.gateway)
-            if refusal is not None:
+            if (refusal := self._refusal(candidate, start)) is not None:
                 return candidate, _ended(trace, message, refusal)
-            if in_the_clear := self._in_the_clear(candidate, start):
-                return candidate, _ended(trace, message, in_the_clear)
             if UNSEEN in candidate.rule.body:
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=self._leads_out(candidate)))
             if slashed := text(candidate.match.value.get(SLASHED)):
@@ -98,11 +94,10 @@ class Responder:
             if message.authorisers:
                 start = start._replace(filters_asking=("externalAuth",))
                 trace = trace._replace(filters_asking=start.filters_asking)
-                unusable = self._unusable(state, message)
-                if unusable:
+                if unusable := self._unusable(state, message):
                     return candidate, _ended(trace, message, Outcome(status=500, reason=unusable))
-            answer = self._answer(candidate, (*place, "filters"), redirects=message.redirect is not None)
-            if answer is not None:
+            redirects = message.redirect is not None
+            if (answer := self._answer(candidate, (*place, "filters"), redirects=redirects)) is not None:
                 return candidate, _ended(trace, message, answer)
             ended = next((each for each in message.handled if each[1].status or each[1].unknown), None)
             if ended is not None:
@@ -116,8 +111,8 @@ class Responder:
                 return candidate, _ended(trace, message, outcome)._replace(response=dict(message.cors))
             if message.redirect is not None:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))
-                response = shown(message.response_headers)
-                return candidate, trace._replace(response=response, mirrors=_mirrors(state, message))
+                headers = shown(message.response_headers)
+                return candidate, trace._replace(response=headers, mirrors=_mirrors(state, message))
             upgraded = start.request.upgrades and self._outlast(start.gateway)
             unread = self._unread(start.gateway)
             message.steps += (Step(*each) for each in limits(rule, place, unread, upgraded=upgraded))
@@ -306,24 +301,15 @@ class Responder:
         failing = (backend for backend in state.backends if backend.pointer in places and backend.reason)
         return next((f"the external authoriser cannot be asked: {backend.message}" for backend in failing), "")
 
-    def _refusal(self, candidate: RuleCandidate, gateway: ResourceKey | None) -> Outcome | None:
-        """Return the end of requests to a rule that the controller of a Gateway refuses; None where it does not."""
-        behaviour = self._behaviour(gateway)
+    def _refusal(self, candidate: RuleCandidate, start: Trace) -> Outcome | None:
+        """Return the end of a request to a rule that who serves it refuses, or takes by TLS alone; else None."""
+        behaviour, asked = self._behaviour(start.gateway), start.request
         fault = behaviour and behaviour.rule_fault(candidate.route, candidate.rule, self._topology)
+        if behaviour and start.gateway and not fault and asked.scheme == "http" and not is_door(start.gateway):
+            fault = behaviour.in_the_clear(candidate.route)
+        if fault and fault[0] // 100 == 3:
+            return Outcome(redirect=Redirect(fault[0], "https", asked.host, None, asked.path))
         return Outcome(status=fault[0], reason=fault[1]) if fault else None
-
-    def _in_the_clear(self, candidate: RuleCandidate, start: Trace) -> Outcome | None:
-        """Return the end of a request without TLS for a route at a Gateway that takes TLS alone; else None."""
-        asked, name = start.request, self._implementation(start.gateway)
-        if asked.scheme != "http" or name is None or start.gateway is None or is_door(start.gateway):
-            return None
-        from policylint.doors.beside import insecure
-        from policylint.doors.vendors import is_redirect
-
-        status = insecure(name, candidate.route)
-        if not is_redirect(status):
-            return Outcome(status=status, reason=f"{candidate.route.key} takes https alone") if status else None
-        return Outcome(redirect=Redirect(status, "https", asked.host, None, f"{asked.bare_path}{asked.query}"))
 
     def _behaviour(self, gateway: ResourceKey | None) -> Implementation | None:
         """Return the behaviour of the controller of a Gateway, None where it is not known."""

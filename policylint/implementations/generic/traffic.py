@@ -254,6 +254,11 @@ class Traffic(Behaviour):
         """
         return None
 
+    def in_the_clear(self, route: Resource) -> tuple[int, str] | None:  # noqa: ARG002
+        """Return the status by which requests without TLS are answered for a route, or Ingress, that takes TLS alone,
+        and why; by default all take both. A redirect leads to https."""
+        return None
+
     def believing_gateways(
         self,
         bindings: Sequence[ObjectBinding],  # noqa: ARG002

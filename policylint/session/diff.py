@@ -410,9 +410,23 @@ class DiffSides:
 
     @cached_property
     def contents(self) -> tuple[dict[str, str], dict[str, str]]:
-        """For each side path as shown after → the id of its content, though the file moved."""
+        """For each side path as shown after → the id of its content, though the file moved.
+
+        What git writes into a work tree with other ends of lines (`core.autocrlf`) has the id that git gives it.
+        """
         before, after = self._by_path
-        return {self._renamed.get(path, path): blob for path, blob in before.items()}, after
+        before = {self._renamed.get(path, path): blob for path, blob in before.items()}
+        alike = {
+            path: before[path] for path in before.keys() & after.keys() if self._ends_otherwise(path, before, after)
+        }
+        return before, {**after, **alike}
+
+    def _ends_otherwise(self, path: str, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+        """Tell whether a file of the side after is that of the side before with CRLF at the ends of its lines."""
+        if before[path] == after[path]:
+            return False
+        content = self._bytes(1, path)
+        return b"\r\n" in content and blob_id(content.replace(b"\r\n", b"\n")) == before[path]
 
     @cached_property
     def _by_path(self) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.diff.history import run
+from tests.diff.history import commit, run
 from tests.worlds import gateway, grant, route
 
 GATEWAY = gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]", of_class="envoy")
@@ -53,3 +53,11 @@ def test_files_that_differ_are_counted(tmp_path: Path) -> None:
     tree(tmp_path / "new", gateway=f"# a comment\n{GATEWAY}", route=ROUTE)
     _, out, _ = run(tmp_path, "diff", "--rendered-before", "old", "--rendered-after", "new")
     assert "(1 file differs)" in out
+
+
+@pytest.mark.parametrize(("text", "files"), [(GATEWAY, 0), (GATEWAY.replace("edge", "front"), 1)])
+def test_ends_of_lines_that_git_writes_itself_make_no_file_another_one(tmp_path: Path, text: str, files: int) -> None:
+    commit(tmp_path, {"edge.yaml": GATEWAY, "other.yaml": GATEWAY.replace("edge", "other")})
+    (tmp_path / "edge.yaml").write_bytes(text.replace("\n", "\r\n").encode())
+    said = run(tmp_path, "diff", "HEAD", "-o", "json-v1")[1]
+    assert json.loads(said)["coverage"]["files_differ"] == files

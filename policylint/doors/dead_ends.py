@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from policylint.catalog.content import places
 from policylint.documents import Pointer
@@ -175,7 +176,17 @@ def _answered(world: World, door: Resource) -> str:
 
 def without_object(world: World) -> Iterator[DeadEnd]:
     """Yield what names an object of its controller that is missing: plugins, policies, upstreams."""
-    for entry in objects_named():
+    for resource, place, key, entry in _objects(world, objects_named()):
+        if world.resolve(key).missing and not world.elsewhere(key):
+            does, fix = f"names {key}, which is missing", "name one that is there"
+            yield DeadEnd(resource, place, does, fix, (key,), then=text(entry["then"]))
+
+
+def _objects(
+    world: World, entries: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[Resource, Pointer, ResourceKey, Mapping[str, Any]]]:
+    """Yield what objects name of their controller's, and where, by entries of the data."""
+    for entry in entries:
         (group, _, kind), (of_group, _, wanted) = (text(entry[name]).rpartition("/") for name in ("kind", "names"))
         for resource in world.of_kind(group, kind):
             written = (each for path in texts(entry["at"]) for each in places(resource.spec, path, ("spec",)))
@@ -187,16 +198,22 @@ def without_object(world: World) -> Iterator[DeadEnd]:
                 namespace = text(stated.get("namespace")) or text(around.get(text(entry.get("home")))) or namespace
                 key = ResourceKey(of_group, wanted, namespace or resource.key.namespace, name)
                 is_given = "@" in name or name in texts(entry.get("given"))  # of another provider, or always there
-                if (
-                    name
-                    and not is_given
-                    and not is_symbolic(spelled)
-                    and world.resolve(key).missing
-                    and not world.elsewhere(key)
-                ):
-                    place = (*pointer, "name") if stated else pointer
-                    does, fix = f"names {key}, which is missing", "name one that is there"
-                    yield DeadEnd(resource, place, does, fix, (key,), then=text(entry["then"]))
+                if name and not is_given and not is_symbolic(spelled):
+                    yield resource, (*pointer, "name") if stated else pointer, key, entry
+
+
+def holders(world: World, key: ResourceKey) -> Iterator[tuple[ResourceKey, Pointer]]:
+    """Yield the objects beside Gateway API that name an object of their controller's, each with the place."""
+    wanted = f"{key.group}/{key.kind}"
+    found = _objects(world, [entry for entry in objects_named() if entry.get("names") == wanted])
+    yield from ((resource.key, place) for resource, place, named, _ in found if named == key)
+    for ingress in world.in_namespace(*INGRESS, key.namespace):
+        vendor = server_of(world, ingress.key)
+        if vendor is None or (vendor.front.get("group"), vendor.front.get("kind")) != key[:2]:
+            continue
+        annotation = text(vendor.front.get("annotation"))
+        if vendor.value(ingress, annotation) == key.name:
+            yield ingress.key, ("metadata", "annotations", f"{vendor.prefix}{annotation}")
 
 
 def _named(value: object, holder: Resource, *, is_address: bool) -> ResourceKey | None:

@@ -19,7 +19,7 @@ from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
-from policylint.doors.named import entries, left_open, meant
+from policylint.doors.named import entries, meant, open_rules
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_policies import at_ingress
 from policylint.doors.vendors import Vendor, guards
@@ -71,7 +71,7 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
             vendor, _ = classes.vendor(ingress, name)
             by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
         read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
-        rules = [doubted(world, rule) for each in read for rule in each.rules()]
+        rules = [*(doubted(world, rule) for each in read for rule in each.rules()), *open_rules(ingresses, "rules")]
         unseen = next((each.unseen for each in read if each.unseen), "")
         controller = classes.controller(name) or classes.installed(name)
         served_by = next(iter(by_vendor.values()))[0].catalogued if len(by_vendor) == 1 else ""
@@ -144,11 +144,6 @@ class _Class:
             yield rule if contested is None else rule._replace(unknown=contested.doubt(rule.host))
             for alias in named[rule.host][0]:
                 yield rule._replace(host=alias, name=f"{rule.name} as {alias}")
-        for ingress in self._ingresses.values():
-            open_ = left_open(ingress.spec.get("rules"))
-            body = {"matches": _path(PREFIX, "/"), "precedence": (0, 0, 0, 0, 0), **open_}
-            for opening in (_HTTP, _HTTPS) if open_ else ():
-                yield DoorRule(ingress, opening, "", "rules", body, ("spec", "rules"))
         for host, (_, redirected) in named.items():
             entry = next(entry for entry in self._entries if entry.host == host)
             for other in redirected:

@@ -5,11 +5,15 @@ Source: traefik, pkg/provider/kubernetes/crd, makeID; KIC, internal/annotations 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
-from policylint.model import ResourceKey, World, is_symbolic, text
+from policylint.doors.lowered import DoorRule, Opening
+from policylint.model import Resource, ResourceKey, World, is_symbolic, text
 from policylint.topology.routes import UNSEEN
+
+_OPENINGS = (Opening("http", 80), Opening("https", 443))
 
 
 def entries(stated: object) -> list[str]:
@@ -58,6 +62,14 @@ def leads_out(world: World, key: ResourceKey) -> Mapping[str, str]:
 def left_open(stated: object) -> Mapping[str, str]:
     """Return what marks the rule in the place of those for which a variable stands; {} where none does."""
     return {UNSEEN: f"what {stated} stands for"} if is_symbolic(stated) else {}
+
+
+def open_rules(holders: Iterable[Resource], field: str) -> Iterator[DoorRule]:
+    """Yield what stands for the rules of all hosts in whose place objects have a variable: it comes last."""
+    for holder, opening in product(holders, _OPENINGS):
+        if open_ := left_open(holder.spec.get(field)):
+            body = {"precedence": (0, 0, 0, 0, 0), **open_}
+            yield DoorRule(holder, opening, "", field, body, ("spec", field))
 
 
 def gone(world: World, keys: Iterable[ResourceKey]) -> list[ResourceKey]:

@@ -360,7 +360,7 @@ def _routers(world: World, routes: Iterable[Resource]) -> Iterator[Router]:
         is_open = is_symbolic(points) or any(map(is_symbolic, texts(points)))
         where = f"the entry point that {ingress.key} is for stands in a variable" if is_open else ""
         if open_ := left_open(ingress.spec.get("routes")):
-            yield Router(ingress, 0, 0, [(Matcher("PathPrefix", ("/",)),)], openings, open_, (), where)
+            yield Router(ingress, 0, 0, [(Matcher("HostRegexp", (".*",)),)], openings, open_, (), where)
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             refusal = _refusal(world, ingress, route)
             if (refusal is not None and refusal.certain) or (ingress.key, number) in unmade:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.doors import is_door, with_doors
+from policylint.doors.dead_ends import holders
 from policylint.explain.fact import Fact
 from policylint.explain.subject import Subject
+from policylint.model.resource import dotted
 from policylint.model.words import count
 from policylint.reach import WayIn, asked, end_in_words, entries_of_routes, in_words, ways_to
 from policylint.simulation import Simulation
@@ -32,6 +34,8 @@ def facts(simulation: Simulation, subject: Subject) -> Iterator[Fact]:
     """Yield the ways in through an object that doors alone know, each with its end and what is asked, or else where it
     asks for something."""
     key = subject.key
+    for holder, place in dict.fromkeys(holders(simulation.world, key)):
+        yield Fact("named by", f"{holder} ({dotted(place)})")
     if simulation is subject.simulation:
         return
     if simulation.topology.route(key) is None:

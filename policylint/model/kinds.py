@@ -5,6 +5,8 @@ What the catalog (schemas/) knows of kinds of policies is not repeated here. Net
 
 from __future__ import annotations
 
+from policylint.model.shipped import shipped_data
+
 GATEWAY_GROUP = "gateway.networking.k8s.io"
 ROUTE_KINDS = ("GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute")
 
@@ -36,126 +38,12 @@ RELABELLING = (
 )
 """Kinds of which some objects change others as they are admitted, Namespaces with their labels among them."""
 CLUSTER_SCOPED = frozenset(
-    {
-        ("", "Namespace"),
-        ("", "Node"),
-        ("", "PersistentVolume"),
-        (GATEWAY_GROUP, "GatewayClass"),
-        DEFINITION,
-        ("rbac.authorization.k8s.io", "ClusterRole"),
-        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-        ("storage.k8s.io", "StorageClass"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("node.k8s.io", "RuntimeClass"),
-        ("certificates.k8s.io", "CertificateSigningRequest"),
-        ("certificates.k8s.io", "ClusterTrustBundle"),
-        ("trust.cert-manager.io", "Bundle"),
-        ("cert-manager.io", "ClusterIssuer"),
-        *(("external-secrets.io", f"Cluster{kind}") for kind in ("ExternalSecret", "PushSecret", "SecretStore")),
-        ("generators.external-secrets.io", "ClusterGenerator"),
-        ("policy.cert-manager.io", "CertificateRequestPolicy"),
-        *(("spire.spiffe.io", f"Cluster{kind}") for kind in ("FederatedTrustDomain", "SPIFFEID", "StaticEntry")),
-        *(
-            ("cilium.io", f"Cilium{kind}")
-            for kind in (
-                "BGPAdvertisement",
-                "BGPClusterConfig",
-                "BGPNodeConfigOverride",
-                "BGPPeerConfig",
-                "BGPPeeringPolicy",
-                "CIDRGroup",
-                "ClusterwideEnvoyConfig",
-                "EgressGatewayPolicy",
-                "L2AnnouncementPolicy",
-                "LoadBalancerIPPool",
-                "PodIPPool",
-            )
-        ),
-        ("cilium.io", "TracingPolicy"),
-        *(
-            ("crd.antrea.io", kind)
-            for kind in ("BGPPolicy", "ClusterGroup", "ClusterNetworkPolicy", "Egress", "ExternalIPPool", "Tier")
-        ),
-        *(
-            (group, kind)
-            for group in ("crd.projectcalico.org", "projectcalico.org")
-            for kind in (
-                "BGPConfiguration",
-                "BGPFilter",
-                "BGPPeer",
-                "ClusterInformation",
-                "FelixConfiguration",
-                "GlobalNetworkPolicy",
-                "GlobalNetworkSet",
-                "HostEndpoint",
-                "IPPool",
-                "IPReservation",
-                "KubeControllersConfiguration",
-                "StagedGlobalNetworkPolicy",
-                "Tier",
-            )
-        ),
-        *(("k8s.ovn.org", kind) for kind in ("AdminPolicyBasedExternalRoute", "EgressIP")),
-        ("elbv2.k8s.aws", "IngressClassParams"),
-        *(("karpenter.sh", kind) for kind in ("NodeClaim", "NodePool")),
-        ("karpenter.k8s.aws", "EC2NodeClass"),
-        ("authentication.istio.io", "MeshPolicy"),
-        ("rbac.istio.io", "ClusterRbacConfig"),
-        ("keda.sh", "ClusterTriggerAuthentication"),
-        ("keda.sh", "ClusterCloudEventSource"),
-        *(("argoproj.io", f"Cluster{kind}Template") for kind in ("Analysis", "Workflow")),
-        *(("configuration.konghq.com", f"Kong{kind}") for kind in ("ClusterPlugin", "License", "Vault")),
-        *(
-            ("kuma.io", kind)
-            for kind in (
-                "CircuitBreaker",
-                "ExternalService",
-                "FaultInjection",
-                "HealthCheck",
-                "Mesh",
-                "MeshGateway",
-                "MeshGatewayRoute",
-                "ProxyTemplate",
-                "RateLimit",
-                "Retry",
-                "Timeout",
-                "TrafficLog",
-                "TrafficPermission",
-                "TrafficRoute",
-                "TrafficTrace",
-                "VirtualOutbound",
-                "Zone",
-            )
-        ),
-        *(("policies.kubewarden.io", kind) for kind in ("ClusterAdmissionPolicy", "ClusterAdmissionPolicyGroup")),
-        ("policies.kubewarden.io", "PolicyServer"),
-        *(("policy.karmada.io", f"Cluster{kind}Policy") for kind in ("Override", "Propagation")),
-        *(("storage.k8s.io", kind) for kind in ("CSIDriver", "CSINode", "VolumeAttachment")),
-        ("snapshot.storage.k8s.io", "VolumeSnapshotClass"),
-        *(("flowcontrol.apiserver.k8s.io", kind) for kind in ("FlowSchema", "PriorityLevelConfiguration")),
-        ("security.openshift.io", "SecurityContextConstraints"),
-        ("networking.k8s.aws", "ClusterNetworkPolicy"),
-        ("kyverno.io", "ClusterPolicy"),
-        ("kyverno.io", "ClusterCleanupPolicy"),
-        *(
-            ("policies.kyverno.io", f"{does}Policy")
-            for does in ("Deleting", "Generating", "ImageValidating", "Mutating", "Validating")
-        ),
-        ("policy.networking.k8s.io", "AdminNetworkPolicy"),
-        ("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
-        ("policy.networking.k8s.io", "ClusterNetworkPolicy"),
-        ("cluster.open-cluster-management.io", "ManagedCluster"),
-        ("cluster.open-cluster-management.io", "ManagedClusterSet"),
-        ("cluster.open-cluster-management.io", "ClusterManagementAddOn"),
-        ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
-        ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
-        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
-        ("networking.k8s.io", "IngressClass"),
-        ("apiregistration.k8s.io", "APIService"),
-    }
+    ("" if group == "core" else group, kind)
+    for group, _, kinds in (
+        line.partition(":") for line in shipped_data("schemas", "cluster-scoped.yaml").decode().splitlines()
+    )
+    for kind in kinds.split()
+    if not group.startswith("#")
 )
 """Kinds without a namespace that need no CRD to be known as such (group, kind)."""
 CLUSTER_SCOPED_GROUPS = frozenset({"constraints.gatekeeper.sh", "mutations.gatekeeper.sh", "templates.gatekeeper.sh"})

@@ -17,6 +17,7 @@ REQUEST = "https://shop.example.com every request"
 REQUEST = "https://shop.example.com every request"
 GLOBAL = "labels: {global: 'true'}, annotations: {kubernetes.io/ingress.class: kong}"
 BY_DEFAULT = """annotations: {cloud.google.com/backend-config: '{"default": "iap"}'}"""
+AUTHORIZED = "virtualhost: {fqdn: a.example.com, authorization: {extensionRef: {name: authz, namespace: ops}}}"
 TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i}]"
 
 
@@ -65,8 +66,35 @@ TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i
             ),
             {"acts at IngressRule shop/web#shop.example.com/"},
         ),
+        (
+            "frontendconfig/f",
+            (
+                ingress(of_class="gce", prefix="networking.gke.io/v1beta1.", FrontendConfig="f"),
+                manifest("networking.gke.io/v1beta1", "FrontendConfig", "f", "shop", "spec: {sslPolicy: own}"),
+            ),
+            {"named by Ingress shop/web (metadata.annotations.networking.gke.io/v1beta1.FrontendConfig)"},
+        ),
+        (
+            "extensionservice/authz",
+            (
+                manifest("projectcontour.io/v1", "HTTPProxy", "web", "shop", f"spec: {{{AUTHORIZED}}}"),
+                manifest("projectcontour.io/v1alpha1", "ExtensionService", "authz", "ops", "spec: {services: []}"),
+            ),
+            {"named by HTTPProxy shop/web (spec.virtualhost.authorization.extensionRef.name)"},
+        ),
+        (
+            "policy/p",
+            (
+                manifest(
+                    "k8s.nginx.org/v1", "VirtualServer", "web", "shop",
+                    "spec: {host: a.example.com, routes: [{path: /, policies: [{name: p}], action: {pass: web}}]}",
+                ),
+                manifest("k8s.nginx.org/v1", "Policy", "p", "shop", "spec: {accessControl: {allow: [10.0.0.0/8]}}"),
+            ),
+            {"named by VirtualServer shop/web (spec.routes[0].policies[0].name)"},
+        ),
     ],
-)
+)  # fmt: skip
 def test_ways_in(name: str, objects: tuple[str, ...], facts: set[str], tmp_path: Path) -> None:
     simulation = opened(tmp_path, service("web"), *objects)
     assert simulation.acting is not None  # what was computed without doors does not stand for what is there with them

@@ -116,7 +116,8 @@ def verdicts(simulation: Simulation, guardrails: Sequence[Guardrail]) -> Iterato
         )
         else None
     )
-    mesh = MeshEntry(Tracer(simulation, nearest=False)) if any(each.form != "ask" for each in guardrails) else None
+    is_of_connections = any(each.form != "ask" for each in guardrails)
+    mesh = MeshEntry(Tracer(simulation, nearest=False, by_identity=True)) if is_of_connections else None
     for guardrail in guardrails:
         tally = _Tally(guardrail)
         if guardrail.form == "ask":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from itertools import filterfalse
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.network.kinds import has_policies
@@ -18,7 +18,7 @@ from policylint.trace.network import met_by_network
 
 IDENTIFIED = Predicate("Pair", "*/*")
 """Every client with an identity of the mesh."""
-_NO_ROUTES: tuple[tuple[ResourceKey, ...], ...] = ((),)
+_OTHER = "other"
 _STREAMS = ("tcp", "tls", "https", "mongo", "mysql", "redis")
 
 
@@ -38,7 +38,7 @@ def called_inside(tracer: Tracer, services: Collection[ResourceKey] | None = Non
         key = service.key
         if service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
             continue
-        if not tracer.admissions.any and key not in tracer.in_mesh and routed_otherwise(world, key, "") is None:
+        if not tracer.admissions.any and key not in tracer.in_mesh and routed_otherwise(world, key) is None:
             continue
         behind = tracer.simulation.acting.workloads(key)
         if not behind or any(tracer.simulation.meshes.proxied(workload) is not False for workload in behind):
@@ -83,11 +83,8 @@ def of_consumers(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> int
     """
     masks = {name: dimension.masks[clients_of(name)] for name in consumers(tracer, entry.gateway, entry.port)}
     produced = met_by(tracer, entry.gateway, Client(), entry.port, entry.scheme).routes
-    others = sum(
-        dimension.masks[account] & masks[home]
-        for account, met in _accounts(tracer, entry).items()
-        if (home := account.value.partition("/")[0]) in masks and met.routes == produced and account in dimension.masks
-    )
+    alike = sum(mask for mask, met in _masks(tracer, entry, dimension) if met.routes == produced)
+    others = alike & sum(masks.values())
     if entry.consumer:  # which on the other side of a change may be that of no consumer
         return dimension.masks[clients_of(entry.consumer)] & ~others
     return dimension.all & ~sum(masks.values()) | others
@@ -98,43 +95,79 @@ def told_apart(tracer: Tracer, entry: EntryPoint) -> set[Predicate]:
     if not entry.inside:
         return set()
     homes = (entry.consumer, *consumers(tracer, entry.gateway, entry.port))
-    accounts = _accounts(tracer, entry)
-    meshed = {each for each in accounts if tracer.sender(f"ServiceAccount/{each.value}").account}
-    return {IDENTIFIED, *map(clients_of, filter(None, homes)), *meshed}
+    return {IDENTIFIED, *map(clients_of, filter(None, homes)), *_met(tracer, entry)}
 
 
 def parts(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> Iterator[tuple[int, bool]]:
     """Yield the clients of an entry by what their requests meet before they come to the Service, and whether they meet
     its routes: first those without an identity, last those of whom no workload was seen."""
     found: dict[MetBy, int] = {}
-    for account, met in _accounts(tracer, entry).items():
-        found[met] = found.get(met, 0) | dimension.masks.get(account, 0)
+    for mask, met in _masks(tracer, entry, dimension):
+        found[met] = found.get(met, 0) | mask
     yield 1, False
-    yield from ((mask, met.routes != _NO_ROUTES) for met, mask in found.items() if mask)
+    yield from ((mask, met.is_led_by_rules) for met, mask in found.items() if mask)
     yield dimension.all & ~(sum(found.values()) | 1), True
 
 
-def _accounts(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
-    """Return the accounts of workloads whose requests do not meet at an entry what those of unseen clients would."""
+def _masks(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> list[tuple[int, MetBy]]:
+    """Return the clients that meet at an entry what others do not, each of them once: accounts, then all the others of
+    a namespace."""
+    found: list[tuple[int, MetBy]] = []
+    known = 0
+    for clients, met in sorted(_met(tracer, entry).items(), key=lambda told: _is_namespace(told[0])):
+        mask = dimension.masks.get(clients, 0) & ~known
+        known |= mask
+        found.append((mask, met))
+    return found
+
+
+def _is_namespace(clients: Predicate) -> bool:
+    return clients.value.endswith("/*")
+
+
+def _met(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
+    """Return the accounts of workloads whose requests do not meet at an entry what those of unseen clients of their
+    namespace would, and the namespaces whose unseen clients do not meet there what those of any other one would."""
     place = entry.gateway, entry.port, entry.scheme
     if place not in tracer.met_inside:
-        found: dict[Predicate, MetBy] = {}
+        tracer.met_inside[place] = {}
         world, service, clients = tracer.simulation.world, entry.gateway, tracer.simulation.clients
-        routed = service in tracer.in_mesh or routed_otherwise(world, service, "") is not None
+        routed = service.kind != "Service" or service in tracer.in_mesh
+        routed = routed or routed_otherwise(world, service) is not None
         meshes = tracer.simulation.meshes.all
         routed = routed or tracer.admissions.has_front(service) or len(meshes) > 1
         routed = routed or any(mesh.hides_clients(world) for mesh in meshes)
-        backends = _backends(tracer, entry) if world.once(has_policies) else []
-        for account in filterfalse(is_symbolic, clients.by_account if routed or backends else ()):
-            client = tracer.sender(f"ServiceAccount/{account}")
-            unseen = Client(None, account.partition("/")[0], account)
-            usual = met_by(tracer, service, unseen, entry.port, entry.scheme)
-            met = met_by(tracer, service, client, entry.port, entry.scheme)
-            met = met._replace(network=met_by_network(tracer.simulation, f"ServiceAccount/{account}", backends))
-            if met != usual:
-                found[Predicate("Pair", account)] = met
-        tracer.met_inside[place] = found
+        if routed or world.once(has_policies):
+            accounts = [each for each in clients.by_account if not is_symbolic(each)]
+            named = {key.name for key in world.resources if key[:2] == ("", "Namespace") and not is_symbolic(key.name)}
+            spaces = sorted(named.union(account.partition("/")[0] for account in accounts))
+            tracer.met_inside[place] = dict(_apart(tracer, entry, accounts, spaces))
     return tracer.met_inside[place]
+
+
+def _apart(
+    tracer: Tracer, entry: EntryPoint, accounts: Sequence[str], spaces: Sequence[str]
+) -> Iterator[tuple[Predicate, MetBy]]:
+    """Yield the accounts and the namespaces that are told apart at an entry; see `_met`."""
+    usual = {namespace: met_inside(tracer, entry, f"{namespace}/*")[1] for namespace in spaces}
+    unused = next(name for name in (_OTHER * times for times in count(1)) if name not in usual)
+    elsewhere = met_inside(tracer, entry, f"{unused}/*")[1]
+    yield from ((clients_of(namespace), met) for namespace, met in usual.items() if met != elsewhere)
+    for account in accounts:
+        identity, met = met_inside(tracer, entry, account)
+        if identity and met != usual[account.partition("/")[0]]:
+            yield Predicate("Pair", account), met
+
+
+def met_inside(tracer: Tracer, entry: EntryPoint, client: str) -> tuple[str | None, MetBy]:
+    """Return the identity of an account, or of unseen clients of a namespace (`shop/*`), and what they meet there."""
+    home, _, name = client.partition("/")
+    account = f"ServiceAccount/{client}"
+    sender = Client(None, home, f"{home}/{_OTHER}") if name == "*" else tracer.sender(account)
+    met = met_by(tracer, entry.gateway, sender, entry.port, entry.scheme)
+    if name != "*" and sender.account and tracer.simulation.world.once(has_policies):
+        met = met._replace(network=met_by_network(tracer.simulation, account, _backends(tracer, entry)))
+    return sender.account, met
 
 
 def _backends(tracer: Tracer, entry: EntryPoint) -> list[tuple[ResourceKey, int | None]]:

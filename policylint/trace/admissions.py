@@ -155,20 +155,32 @@ class Admissions:
         self, asked_for: ResourceKey, call: RequestFacts, client: Client
     ) -> tuple[list[PlacedDecision], Senders]:
         """Return what a client's own proxy and the waypoint of what it calls answer, and who sends the request on."""
-        world, caller = self._simulation.world, client.workload
-        resource, found = world.get(asked_for), list[PlacedDecision]()
-        if resource is None or client.account == "":
+        if self._simulation.world.get(asked_for) is None or client.account == "":
             return [], (client,)
-        if caller is not None and asked_for[:2] == ("", "Service"):
-            own = (behaviour.blocked(resource, caller, call.port, world) for behaviour, _ in self._asked)
-            found = [PlacedDecision(Checkpoint((whole(caller.key),), caller), each) for each in own if each is not None]
-            if any(each.decision.answer != "allowed" for each in found):
-                return found, (client,)
+        found = self.by_own(asked_for, client, call.port)
+        if any(each.decision.answer != "allowed" for each in found):
+            return found, (client,)
         senders: Senders = (client,)
         for front in self._acting.fronts_for(asked_for, client):
             found += self._ask(call, front)
             senders = _past(front, senders)
         return found, senders
+
+    def by_own(self, asked_for: ResourceKey, client: Client, port: int | None) -> list[PlacedDecision]:
+        """Return what a client's own proxy answers before it sends a request to a Service, whichever of the workloads
+        that it may be sends it."""
+        world = self._simulation.world
+        service = world.get(asked_for) if asked_for[:2] == ("", "Service") else None
+        told: list[list[PlacedDecision]] = []
+        for caller in client.callers if service is not None else ():
+            own = (behaviour.blocked(service, caller, port, world) for behaviour, _ in self._asked if service)
+            here = Checkpoint((whole(caller.key),), caller)
+            told.append([PlacedDecision(here, each) for each in own if each is not None])
+        if all([each.decision for each in one] == [each.decision for each in told[0]] for one in told):
+            return told[0] if told else []
+        why = "which of the workloads that it may be sends it"
+        refusals = [each for one in told for each in one if each.decision.answer != "allowed"][:1]
+        return [each._replace(decision=each.decision.if_so(why)) for each in refusals]
 
     def let_out(self, host: str, client: Client, port: int | None) -> Decision | None:
         """Return what a client's own proxy does with requests for a host that is no Service; None where it has none."""

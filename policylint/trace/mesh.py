@@ -13,7 +13,7 @@ from policylint.model.hosts import is_exported, names_service
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import Client
+from policylint.policy.authorizing import Client, Decision
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
@@ -85,21 +85,16 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
 
 def to_pod(tracer: Tracer, request: Request) -> Trace:
     """Return the trace of a request to a Pod: no route applies; the Service that selects it, if any, is named."""
-    world = tracer.simulation.world
-    workload = _object(tracer, request.pod, _WORKLOADS)
-    if request.scheme in ("tcp", "udp", "sctp") and request.port is not None:
-        return _direct(tracer, Trace(request, Outcome()), workload, straight=True)
-    resource = world.get(workload)
-    services = services_selecting(world, resource) if resource is not None else []
-    trace = _direct(tracer, Trace(request, Outcome()), workload, straight=True)
-    if trace.outcome.refused or trace.outcome.status is not None or not services:
+    trace = tracer.past_services(request)
+    workload = tracer.simulation.world.get(_object(tracer, request.pod, _WORKLOADS))
+    is_stream = request.scheme in ("tcp", "udp", "sctp") and request.port is not None
+    services = [] if workload is None or is_stream else services_selecting(tracer.simulation.world, workload)
+    if not services or not trace.outcome.backends:
         return trace
-    straight = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
+    named = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
     shares = (Share(services[0].key, None, 1, 1.0),)  # whatever a waypoint of the Service says of it
-    policies = trace.policies if trace.beyond else straight.policies
-    return straight._replace(
-        outcome=Outcome(shares), policies=policies, beyond=trace.beyond, admissions=trace.admissions
-    )
+    policies = trace.policies if trace.beyond else named.policies
+    return trace._replace(outcome=Outcome(shares), path=named.path, policies=policies, extensions=named.extensions)
 
 
 def _let_out(tracer: Tracer, request: Request) -> Outcome | None:
@@ -120,22 +115,22 @@ def service_of(tracer: Tracer, request: Request) -> ResourceKey:
     return _object(tracer, request.service, _SERVICES)
 
 
-def routed_otherwise(world: World, service: ResourceKey, client: str) -> Resource | None:
-    """Return a VirtualService of Istio that routes the requests of a namespace to a Service inside the mesh.
+def routed_otherwise(world: World, service: ResourceKey, client: str | None = None) -> Resource | None:
+    """Return a VirtualService of Istio that routes the requests of a namespace, or of any, to a Service in the mesh.
 
     One of the mesh for every host (`*`) is refused (pkg/config/validation of Istio).
     """
     for virtual in world.of_kind(*VIRTUAL_SERVICE):
         hosts, gateways = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways"))
         meant = any(host != "*" and names_service(host, virtual.key.namespace, service) for host in hosts)
-        if meant and is_exported(virtual, client) and (not gateways or "mesh" in gateways):
+        if meant and (client is None or is_exported(virtual, client)) and (not gateways or "mesh" in gateways):
             return virtual
     return None
 
 
-def past_services(tracer: Tracer, request: Request) -> Trace:
-    """Return the trace of a request to a Pod, by its address or by a Service that was not seen."""
-    return _direct(tracer, Trace(request, Outcome()), _object(tracer, request.pod, _WORKLOADS))
+def past_services(tracer: Tracer, request: Request, *, straight: bool = False) -> Trace:
+    """Return the trace of a request to a Pod, by a Service that was not seen, or straight to its address."""
+    return _direct(tracer, Trace(request, Outcome()), _object(tracer, request.pod, _WORKLOADS), straight=straight)
 
 
 def contenders(tracer: Tracer, request: Request) -> list[RuleCandidate]:
@@ -170,6 +165,7 @@ class MetBy(NamedTuple):
         fronts: the waypoints that they pass, each with why they may go past it.
         outside: the meshes that know nothing of the client, where others may.
         hidden: why it does not show the Service who it is, or may not.
+        kept_in: why its own proxy does not send them, or may not.
         network: by backend what network policies do to all that it sends.
     """
 
@@ -178,7 +174,13 @@ class MetBy(NamedTuple):
     fronts: tuple[tuple[Node, str], ...] = ()
     outside: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    kept_in: tuple[Decision, ...] = ()
     network: tuple[str, ...] = ()
+
+    @property
+    def is_led_by_rules(self) -> bool:
+        """Whether it hangs on the rules of certain routes alone where requests end."""
+        return self.virtual is None and len(self.routes) == 1 and bool(self.routes[0])
 
 
 def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | None, scheme: str) -> MetBy:
@@ -195,7 +197,9 @@ def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | Non
     called = world.get(service) if client.account else None
     hiding = (mesh.hides(client, called, port, world) for mesh in tracer.simulation.meshes.all if called)
     hidden = tuple(filter(None, hiding))
-    return MetBy(tuple(chosen), None if virtual is None else virtual.key, tuple(fronts), outside, hidden)
+    own = (each.decision for each in tracer.admissions.by_own(service, client, port))
+    kept_in = tuple(each for each in own if each.answer != "allowed")
+    return MetBy(tuple(chosen), None if virtual is None else virtual.key, tuple(fronts), outside, hidden, kept_in)
 
 
 def _chosen(

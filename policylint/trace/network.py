@@ -14,6 +14,7 @@ from policylint.network.kinds import has_policies
 from policylint.network.rules import DNS, TLS_NAME, HostNames
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
+from policylint.simulation.clients import UNMESHED
 from policylint.topology import whole
 from policylint.topology.hostnames import covers, without_port
 from policylint.topology.status import is_passthrough
@@ -367,13 +368,14 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
     hops = simulation.hops
     request, over = trace.request, _over(trace.request)
     if request.client or trace.gateway is None:
-        if request.address:
+        sources = _clients(simulation, request.client)
+        is_account = request.client.startswith("ServiceAccount/")
+        if request.address and not (sources or is_account):  # else it is its pods that send the request
             passed_on = partial(_are_passed_on_to, simulation, share.key)
             return hops.from_outside(share.key, share.port, over, address=request.address, by_nodes=passed_on)
-        sources = _clients(simulation, request.client)
-        if not sources and request.pod:
-            raise RequestError(f"there is no workload {request.client!r} among the manifests")
-        if not sources and not request.client.startswith("ServiceAccount/"):
+        if not (sources or is_account):
+            if request.pod and request.client != UNMESHED:
+                raise RequestError(f"there is no workload {request.client!r} among the manifests")
             return None
         client = simulation.clients.named(request.client) or Client()
         relayed = trace.route is not None and simulation.meshes.relayed

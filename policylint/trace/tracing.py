@@ -74,6 +74,8 @@ class Tracer:
     Args:
         nearest: whether near misses are looked for where nothing matches: all routes are looked at for each.
         doors: whether requests come in beside Gateways, too.
+        by_identity: whether of requests past every Service only proxies are asked, by whatever way they come there:
+            clients show who they are, and the network has no say.
 
     Attributes:
         contended: how many matches were asked for one question, for whoever has to stop somewhere.
@@ -84,8 +86,10 @@ class Tracer:
         met_inside: by entry, what the requests of accounts meet there, for `reach`.
     """
 
-    def __init__(self, simulation: Simulation, *, nearest: bool = True, doors: bool = True) -> None:
-        self._nearest = nearest
+    def __init__(
+        self, simulation: Simulation, *, nearest: bool = True, doors: bool = True, by_identity: bool = False
+    ) -> None:
+        self._nearest, self._by_identity = nearest, by_identity
         self.contended = 0
         self.questions = 0
         simulation = with_doors(simulation) if doors else simulation
@@ -138,7 +142,7 @@ class Tracer:
             RequestError: it names a Gateway, Service or workload that does not exist.
         """
         if request.pod:
-            return network.along(self.simulation, self._connected(mesh.to_pod(self, request)))
+            return mesh.to_pod(self, request)
         if request.service:
             return network.along(self.simulation, self._connected(mesh.to_service(self, request)))
         at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
@@ -160,7 +164,9 @@ class Tracer:
 
     def past_services(self, request: Request) -> Trace:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""
-        return mesh.past_services(self, request)
+        if self._by_identity:
+            return mesh.past_services(self, request)
+        return network.along(self.simulation, self._connected(mesh.past_services(self, request, straight=True)))
 
     def knows(self, gateway: ResourceKey) -> bool:
         """Return whether a Gateway, or a Service in the mesh, is there, or is named by what is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.reach import entries_inside, ways_in
-from policylint.trace import Tracer
+from policylint.trace import Request, Tracer
 from tests.reach.test_agreement import disagreements
 from tests.worlds import labelled, manifest, service, simulated
 
@@ -78,3 +78,25 @@ def test_each_request_lies_in_the_region_that_answers_it(policy: str, with_login
     assert ends == {False, True}
     for seed in range(4):
         assert disagreements(world, 200, seed, mixed=True)[1] == []
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_network_sees_the_pods_of_a_client_whose_address_is_asked_about(policy: str) -> None:
+    """Where a proxy asks for addresses, who has an account comes from its pods all the same."""
+    manifests = (
+        *(labelled(name, "{istio-injection: enabled}") for name in ("shop", "bank")),
+        service(more="selector: {app: checkout}"),
+        workload("checkout", "shop"),
+        workload("desk", "bank", "desk"),
+        NAMING,
+        POLICIES[policy],
+    )
+    tracer = Tracer(simulated(*manifests))
+    asked = Request("http", "POST", "checkout.shop", "/", port=80, service="Service/shop/checkout")
+    for client in ("Deployment/bank/desk", "ServiceAccount/bank/desk"):
+        sent = asked._replace(client=client)
+        plain, with_address = tracer.trace(sent), tracer.trace(sent._replace(address="10.1.2.3"))
+        assert (plain.outcome, plain.network) == (with_address.outcome, with_address.network)
+        assert plain.network is not None
+    by_address = CLOSED.replace("namespaces: [bank]", "ipBlocks: [10.0.0.0/8]")
+    assert disagreements(simulated(*manifests, by_address), 200, mixed=True)[1] == []

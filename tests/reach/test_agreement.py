@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from policylint.network.endpoints import workloads
 from policylint.policy.authorizing import PRINCIPAL, SITE
 from policylint.reach import (
     EntryPoint,
     Stated,
     WayIn,
     entries,
+    entries_at_pods,
     entries_inside,
     is_possible,
     request_in,
@@ -62,8 +65,17 @@ def of(trace: Trace) -> tuple[object, ...]:
     answers = [judged.decision for judged in trace.judged] + [placed.decision for placed in trace.admissions]
     told = sorted({(decision.answer, decision.why) for decision in answers if decision.answer != "allowed"})
     skipped = sorted(met.group.kind.kind for met in trace.policies if met.skipped)
+    if trace.request.pod:  # of pods the Service is named that selects them, and what is attached to it
+        return bool(outcome.backends), outcome.status, outcome.refused, outcome.unknown, told
     end = (trace.rule, outcome.backends, outcome.status, redirect, outcome.refused, outcome.unknown)
     return *end, asks, skipped, told
+
+
+def at_pods(tracer: Tracer) -> Iterator[EntryPoint]:
+    """Yield where clients come to pods by their addresses, as far as proxies of a mesh are asked there."""
+    for end in workloads(tracer.simulation.world) if tracer.admissions.any else ():
+        if end.is_pod and end.resource is not None and end.resource.key == end.key:
+            yield from entries_at_pods(tracer, end.resource)
 
 
 def is_foreign(trace: Trace) -> bool:
@@ -83,7 +95,7 @@ def disagreements(simulation: Simulation, rounds: int, seed: int = 0, *, mixed: 
     draw = random.Random(seed)
     tracer = Tracer(simulation)
     universes: dict[tuple[EntryPoint, tuple[str, ...]], list[WayIn]] = {}
-    points = [*entries(tracer), *entries_inside(tracer)]
+    points = [*entries(tracer), *entries_inside(tracer), *at_pods(tracer)]
     for entry in points:
         also = ALIEN.joined(stated(tracer, draw.choice(points))) if mixed else None
         for way in ways_in(tracer, entry, also):

@@ -540,7 +540,8 @@ def _may_still(kept_out: RequestAnswer, let_in: RequestAnswer) -> str:
 def _ended(answer: RequestAnswer) -> str:
     """Return where a request ends, and for one that gets to a backend what it is asked for."""
     if answer.end == ("no rule",):
-        is_told = answer.trace.request.scheme in ("tls", "tcp", "udp") or bool(answer.trace.request.service)
+        asked_for = answer.trace.request
+        is_told = asked_for.scheme in ("tls", "tcp", "udp") or bool(asked_for.service or asked_for.pod)
         return end_in_words(answer.trace) if is_told and answer.trace.outcome.refused else NO_RULE
     words = end_in_words(answer.trace)
     if answer.withheld and (by := answer.refusals[0].decision.by) is not None:

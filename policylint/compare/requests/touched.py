@@ -17,7 +17,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import KINDS, has_policies
 from policylint.network.universe import is_unplaced
 from policylint.reach import Door, EntryPoint, Named, doors, entries_at, entries_at_pods, with_routes
-from policylint.reach.inside import called_inside, entries_of
+from policylint.reach.inside import called_inside, entries_of, met_inside
 from policylint.simulation.ranking import sharing
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, pod_template, services_selecting
 from policylint.trace import Tracer
@@ -80,6 +80,8 @@ def touched_entries(
                 patterns[hostname] = patterns.get(hostname, False) or hostname in hit
         called = _services(tracer, side, asks=asks) if inside else ()
         services |= {key if tracer is tracers[1] else sides.pairing.key(key) for key in called}
+    if inside:
+        services |= set(_sent_otherwise(sides, tracers, changed, services))
     _place_unseen(named, served)
     for door in served[0].keys() & served[1].keys():
         # for whatever reason one side alone serves it; what waits for a Gateway that was not seen is served by nobody
@@ -239,7 +241,7 @@ def _touched(
         elif key[:2] == ("", "Namespace"):
             namespaces.add(key.name)
         elif key[:2] in KINDS and (not key.namespace or is_unplaced(key.namespace)):
-            everything = True
+            everything = whole_mesh = True
         elif _matters_nearby(sides, key, asks=asks):
             namespaces.add(key.namespace)
             whole_mesh = whole_mesh or tracer.admissions.is_of_whole_mesh(key)
@@ -315,6 +317,43 @@ def _services(tracer: Tracer, side: Touched, *, asks: bool) -> set[ResourceKey]:
     )
     called = {*(alone if asks else ()), *_called(tracer, keys, namespaces, everywhere=everywhere)}
     return with_routes(tracer, called.union(side.routes)).difference(side.routes)
+
+
+def _sent_otherwise(
+    sides: Sides, tracers: tuple[Tracer, Tracer], changed: Collection[ResourceKey], known: Collection[ResourceKey]
+) -> Iterator[ResourceKey]:
+    """Yield the Services before which clients that both sides have meet something else than before, by what is set for
+    their namespace, or said of their own pods.
+
+    Args:
+        known: the Services of which that need not be asked.
+    """
+    homes = {
+        key.name if key[:2] == ("", "Namespace") else key.namespace for key in changed if _is_of_clients(sides, key)
+    }
+    accounts = [tracer.simulation.clients.by_account for tracer in tracers]
+    clients = [account for account in accounts[0] if account in accounts[1] and account.partition("/")[0] in homes]
+    clients += [f"{home}/*" for home in sorted(homes)]
+    for service in called_inside(tracers[1]) if homes else ():
+        was = sides.pairing.was(service.key)
+        if service.key not in known and tracers[0].knows(was):
+            places = ((tracers[0], was), (tracers[1], service.key))
+            entries = [entry for entry in entries_of(tracers[1], service) if not entry.consumer]
+            if any(
+                len({met_inside(tracer, entry._replace(gateway=key), client) for tracer, key in places}) > 1
+                for entry, client in product(entries, clients)
+            ):
+                yield service.key
+
+
+def _is_of_clients(sides: Sides, key: ResourceKey) -> bool:
+    """Return whether a changed object may say what clients of its namespace meet before they come to a Service."""
+    if key[:2] == ("", "Namespace") or key[:2] in KINDS:
+        return True
+    if is_workload(key.group, key.kind):
+        before, after = sides.before.world.get(sides.pairing.was(key)), sides.after.world.get(key)
+        return _seen_by_policies(before) != _seen_by_policies(after)
+    return any(mesh.is_of_clients(key) for side in sides[:2] for mesh in side.meshes.all)
 
 
 def _is_entry(tracer: Tracer, workload: Resource) -> bool:

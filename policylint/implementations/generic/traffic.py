@@ -376,6 +376,10 @@ class Traffic(Behaviour):
         """Tell whether any object may keep clients from showing Services who they are."""
         return False
 
+    def is_of_clients(self, key: ResourceKey) -> bool:  # noqa: ARG002
+        """Tell whether an object may say what workloads of its namespace meet before they come to a Service."""
+        return False
+
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:  # noqa: ARG002
         """Tell whether an object that is no policy may matter to all requests of the mesh; by default none does."""
         return False

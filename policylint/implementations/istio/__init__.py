@@ -404,13 +404,17 @@ class Istio(Implementation):
 
     def hides(self, client: Client, service: Resource, port: int | None, world: World) -> str:
         """Return why a client shows a Service no certificate of the mesh, or may show none; "" where it does."""
-        if not self.hides_clients(world):
+        if service.key[:2] == labels.SERVICE and not self.hides_clients(world):
             return ""
         return calling.hidden(client, service, port, world.once(Mesh), world, self.root_namespace)
 
     def hides_clients(self, world: World) -> bool:
-        """Tell whether there are Sidecars, or DestinationRules."""
-        return any(world.of_kind("networking.istio.io", kind) for kind in ("Sidecar", "DestinationRule"))
+        """Tell whether any sidecar may not show who it is: by what is set for clients, or by what it sees or takes."""
+        return world.once(calling.may_hide)
+
+    def is_of_clients(self, key: ResourceKey) -> bool:
+        """Tell whether an object is a DestinationRule or a Sidecar."""
+        return key.group == "networking.istio.io" and key.kind in ("DestinationRule", "Sidecar")
 
     def is_of_whole_mesh(self, key: ResourceKey) -> bool:
         """Tell whether an object is a DestinationRule, a Sidecar or the like of the root namespace."""

@@ -7,6 +7,7 @@ findServiceWaypoint in endpoint_builder.go, and mtls_checker.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from policylint.implementations.istio import labels
@@ -15,7 +16,7 @@ from policylint.implementations.istio.mesh import Mesh, Proxy, pod_place
 from policylint.implementations.istio.protocols import carries_connections
 from policylint.implementations.istio.subsets import destinations
 from policylint.implementations.istio.unmet_tls import outside
-from policylint.implementations.istio.visibility import Sidecars, View
+from policylint.implementations.istio.visibility import EXPORT_TO, Sidecars, View
 from policylint.implementations.istio.waypoints import WaypointBinding
 from policylint.model import Resource, World, mapping, text, texts
 from policylint.model.hosts import is_exported
@@ -126,7 +127,7 @@ class Sender:
             if shown.rule is not None and (shown.identity is None or (proxy is not None and proxy.waypoint)):
                 return None, f"the TLS that {shown.rule.key} sets for clients", None
             if shown.identity is False:
-                sure = is_gateway or (proxy is not None and proxy.sure and sends)
+                sure = is_gateway or sender is None or (proxy is not None and proxy.sure and sends)
                 return "", self.doubt, shown.rule if sure else None
         if named:  # whoever is called by an identity has it
             return call.sender.account, self.doubt, None
@@ -150,12 +151,31 @@ class Sender:
 
 
 def hidden(client: Client, service: Resource, port: int | None, mesh: Mesh, world: World, root: str) -> str:
-    """Return why a client shows a Service no certificate of the mesh, or may show none; "" where it shows its own."""
-    call = RequestFacts("", "", "", {}, sender=client, dialled=port, service=service)
+    """Return why a client shows a Service no certificate of the mesh, or may show none; "" where it shows its own.
+
+    Args:
+        service: also a workload, whose pods it calls by their address.
+    """
+    is_called = service.key[:2] == labels.SERVICE
+    call = RequestFacts("", "", "", {}, sender=client, dialled=port)
+    call = call._replace(service=service) if is_called else call._replace(straight=service)
     sender = Sender(call, mesh, world, root, checked=False, plain=False)
     if sender.principal:
         return ""
-    return sender.doubt if sender.principal is None else "it shows none"
+    if sender.principal is None:
+        return sender.doubt
+    by = f"{sender.rule.key} has it show none" if sender.rule is not None else "it shows none"
+    return f"{by} to the address of a pod" if sender.past_services else by
+
+
+def may_hide(world: World) -> bool:
+    """Return whether any client may not show some Service who it is; see `hidden`."""
+    if any(world.of_kind("networking.istio.io", kind) for kind in ("Sidecar", "DestinationRule")):
+        return True
+    if any(EXPORT_TO in service.annotations for service in world.of_kind(*labels.SERVICE)):
+        return True
+    proxies = chain.from_iterable(world.once(Mesh).by_namespace.values())
+    return any(name.startswith((_TRAFFIC, _INTERCEPTION)) for proxy in proxies for name in proxy.annotations)
 
 
 def takes_inbound(proxy: Proxy, port: int | None) -> bool | None:

@@ -24,7 +24,7 @@ from policylint.doors.contour_conditions import (
 )
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
-from policylint.doors.named import leads_out, left_open
+from policylint.doors.named import leads_out, left_open, open_guards
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.configuration import Told, configurations, named_only
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -484,7 +484,11 @@ class _Root:
     def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
         """Yield what is asked on a route: logins where there is TLS, limits and addresses anywhere; routes first."""
         if opening is _HTTPS:
+            yield from open_guards(self._proxy, *(("spec", "virtualhost", *each) for each in _OF_HOSTS))
+            yield from open_guards(proxy, (*pointer, "jwtVerificationPolicy"))
             yield from self._logins(route)
+        yield from open_guards(proxy, *((*pointer, each) for each in _OF_ALL))
+        yield from open_guards(self._proxy, *(("spec", "virtualhost", each) for each in _OF_ALL))
         yield from self._authorization(route, encrypted=opening is _HTTPS)
         yield from self._limits(proxy, route, pointer)
         for field, setting in (("ipAllowPolicy", "allow"), ("ipDenyPolicy", "deny")):
@@ -623,6 +627,10 @@ def _replaced(world: World, proxy: Resource) -> Iterator[DeadEnd]:
 
 
 _FIRST = 3
+_OF_HOSTS = (("authorization",), ("jwtProviders",), ("tls", "clientValidation"))
+"""What asks for a login in a host, over TLS alone."""
+_OF_ALL = ("authPolicy", "ipAllowPolicy", "ipDenyPolicy", "rateLimitPolicy")
+"""What asks for something in hosts and routes."""
 """The rank of what may come before exact paths."""
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from policylint.doors.lowered import DoorRule, Opening
-from policylint.model import Resource, ResourceKey, World, is_symbolic, text
+from policylint.documents import Pointer
+from policylint.doors.lowered import DoorRule, Guard, Opening
+from policylint.model import Resource, ResourceKey, World, is_symbolic, text, value_at
 from policylint.topology.routes import UNSEEN
 
 _OPENINGS = (Opening("http", 80), Opening("https", 443))
@@ -62,6 +63,14 @@ def leads_out(world: World, key: ResourceKey) -> Mapping[str, str]:
 def left_open(stated: object) -> Mapping[str, str]:
     """Return what marks the rule in the place of those for which a variable stands; {} where none does."""
     return {UNSEEN: f"what {stated} stands for"} if is_symbolic(stated) else {}
+
+
+def open_guards(holder: Resource, *places: Pointer) -> list[Guard]:
+    """Return what may be asked where an object has a variable in the place of what asks, or of one of a list."""
+    found = ((place, value_at(holder.body, place)) for place in places)
+    stated = ((place, value if isinstance(value, list) else [value]) for place, value in found)
+    named = ((place, next(filter(is_symbolic, values), None)) for place, values in stated)
+    return [Guard(holder, {"unread": name}, {("unread",): place}) for place, name in named if name is not None]
 
 
 def open_rules(holders: Iterable[Resource], field: str) -> Iterator[DoorRule]:

@@ -12,6 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, unseen
 from policylint.doors.lowered import Guard, closing
+from policylint.doors.named import open_guards
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts, value_at
 
 GROUP = "k8s.nginx.org"
@@ -95,12 +96,14 @@ def asked(
         secure: whether the server has TLS.
         taken_here: the sections that the kind of the owner takes; all without any.
     """
-    found: list[Guard] = []
+    found = open_guards(owner, place)
     lists: dict[str, list[str]] = {}
     of_lists: Resource | None = None
     cors = False
     taken: set[str] = set()
     for number, reference in enumerate(map(mapping, references)):
+        if not reference:
+            continue
         key = named(owner, reference)
         where: Pointer = (*place, number) if value_at(owner.body, (*place, number)) is not None else place
         policy = world.get(key)

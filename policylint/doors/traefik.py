@@ -15,7 +15,7 @@ from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
-from policylint.doors.named import left_open, meant
+from policylint.doors.named import left_open, meant, open_guards
 from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
@@ -189,8 +189,8 @@ def _server_names(written: str) -> tuple[list[str], str]:
 
 def _middlewares(world: World, ingress: Resource, route: Mapping[str, Any], pointer: Pointer) -> list[Guard]:
     """Return what the MiddlewareTCPs of a route ask: the addresses of clients; their number is nothing asked."""
-    asked: list[Guard] = []
-    for named in map(mapping, sequence(route.get("middlewares"))):
+    asked = open_guards(ingress, (*pointer, "middlewares"))
+    for named in filter(None, map(mapping, sequence(route.get("middlewares")))):
         namespace = text(named.get("namespace")) or ingress.key.namespace
         found = world.get(ResourceKey(KIND[0], "MiddlewareTCP", namespace, text(named.get("name"))))
         spec = mapping({} if found is None else found.spec)
@@ -495,7 +495,7 @@ def _body(
 ) -> tuple[dict[str, Any], tuple[Guard, ...]]:
     """Return a route as a rule, and what is asked besides the Middlewares of this provider."""
     filters, elsewhere = [], []
-    for middleware in map(mapping, sequence(route.get("middlewares"))):
+    for middleware in filter(None, map(mapping, sequence(route.get("middlewares")))):
         named = _middleware(world, ingress, middleware)
         if named is None:
             elsewhere.append(text(middleware.get("name")))
@@ -504,6 +504,7 @@ def _body(
             filters.append({"type": "ExtensionRef", "extensionRef": reference})
     place: Pointer = ("spec", "routes", number, "middlewares")
     asked = [Guard(ingress, {"unread": ", ".join(elsewhere)}, {("unread",): place})] if elsewhere else []
+    asked += open_guards(ingress, place)
     references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
     return {"filters": filters, "backendRefs": references}, tuple(asked)
 

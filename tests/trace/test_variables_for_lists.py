@@ -274,3 +274,44 @@ def test_where_a_variable_says_that_rules_are_they_may_be_anywhere(tmp_path: Pat
     trace = tracer.trace(request({"scheme": scheme, "host": "app.example.com", "path": "/x"}))
     assert [str(key) for key in trace.outcome.backends] == ["Service shop/web"]
     assert any("stands in a variable" in note for note in trace.notes)
+
+
+MATCH = "match: Host(`app.example.com`)"
+ROUTES = "routes: [{services: [{name: web, port: 80}]}]"
+
+
+def proxy(host: str, more: str = ROUTES) -> str:
+    spec = f"spec: {{virtualhost: {{fqdn: app.example.com, tls: {{secretName: own{host}, {more}}}"
+    return manifest("projectcontour.io/v1", "HTTPProxy", "app", "shop", spec)
+
+
+def server(more: str, of_route: str = "") -> str:
+    routes = f"routes: [{{path: /, {of_route}action: {{pass: web}}}}]"
+    ends = "upstreams: [{name: web, service: web, port: 80}]"
+    spec = f"spec: {{host: app.example.com, tls: {{secret: own}}, {more}{ends}, {routes}}}"
+    return manifest("k8s.nginx.org/v1", "VirtualServer", "app", "shop", spec)
+
+
+@pytest.mark.parametrize(
+    ("written", "asks"),
+    [
+        (ingress_route(f"routes: [{{{MATCH}, {TO_WEB}, middlewares: '${{ASKED}}'}}]"), True),
+        (ingress_route(f"routes: [{{{MATCH}, {TO_WEB}, middlewares: ['${{ASKED}}']}}]"), True),
+        (ingress_route(f"routes: [{{{MATCH}, {TO_WEB}, middlewares: []}}]"), False),
+        (server("policies: '${ASKED}', "), True),
+        (server("policies: ['${ASKED}'], "), True),
+        (server("", "policies: '${ASKED}', "), True),
+        (server(""), False),
+        (proxy("}, authorization: '${ASKED}'}"), True),
+        (proxy("}, jwtProviders: '${ASKED}'}"), True),
+        (proxy(", clientValidation: '${ASKED}'}}"), True),
+        (proxy("}}", ROUTES.replace("[{", "[{jwtVerificationPolicy: '${ASKED}', ", 1)), True),
+        (proxy("}}"), False),
+    ],
+)
+def test_what_a_variable_asks_for_is_not_known(tmp_path: Path, written: str, asks: bool) -> None:
+    tracer = Tracer(opened(tmp_path, service("web", "shop", "[{port: 80}]"), written))
+    trace = tracer.trace(request({"scheme": "https", "host": "app.example.com", "path": "/x"}))
+    assert [str(key) for key in trace.outcome.backends] == ["Service shop/web"]
+    found = Requirements(tracer).of(trace, "authentication")
+    assert found.state == ("unknown" if asks else "open")

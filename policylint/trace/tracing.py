@@ -456,6 +456,9 @@ class Tracer:
 
     def _without_listener(self, start: Trace, chosen: Selection, gateway: GatewayState) -> Trace:
         request = start.request
+        if chosen.listener is None and is_symbolic(gateway.gateway.spec.get("listeners")):
+            why = f"the listeners of {gateway.gateway.key} stand in a variable"
+            return start._replace(outcome=Outcome(unknown=True, reason=why))
         refused = chosen.status is None
         grpc = "Unimplemented" if request.grpc and chosen.status == 404 else ""
         outcome = Outcome(status=chosen.status, refused=refused, reason=chosen.reason, grpc_status=grpc)

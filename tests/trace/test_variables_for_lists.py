@@ -58,6 +58,18 @@ def test_parents_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
     assert outcomes[0].reason == "the Gateway that HTTPRoute default/app is for stands in a variable"
 
 
+def test_listeners_that_a_variable_stands_for_may_be_there(tmp_path: Path) -> None:
+    simulation = opened(
+        tmp_path,
+        gateway_class("c", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway("gw", "default", "'${LISTENERS}'", of_class="c"),
+        service("web", "default", "[{port: 80}]"),
+        route("app", "default", "[{name: gw}]", more=f"hostnames: [app.example.com], {RULES}"),
+    )
+    outcome = Tracer(simulation).trace(request({"scheme": "http", "host": "app.example.com", "path": "/x"})).outcome
+    assert (outcome.unknown, outcome.reason) == (True, "the listeners of Gateway default/gw stand in a variable")
+
+
 def test_hosts_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
     asked = request({"scheme": "http", "host": "app.example.com", "path": "/x"})
     trace = Tracer(routed(tmp_path, f"hostnames: '${{HOSTS}}', {RULES}")).trace(asked)

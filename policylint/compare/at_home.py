@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from copy import copy
 
 from policylint.compare.pairing import Sides
 from policylint.doors import with_doors
@@ -27,11 +28,28 @@ def requests_at_home(sides: Sides) -> Sides:
     """Return both sides, each certain to lack the backends and filters of its routes that only the other one has.
 
     What neither has is missing on both or on none, whoever names it: that hangs on what else is here, and no change of
-    it makes it come.
+    it makes it come. Whose workloads one side alone shows is an unseen client on both: who comes or goes is not let in
+    or kept out by that.
     """
-    sides = _settled(sides, _led_through)
+    sides = _with_clients_of_both(_settled(sides, _led_through))
     before, after = (dict(_decisive(side)) for side in sides[:2])
     return sides._replace(before=_doubting(sides.before, before, after), after=_doubting(sides.after, after, before))
+
+
+def _with_clients_of_both(sides: Sides) -> Sides:
+    if not any(side.meshes.all for side in sides[:2]):
+        return sides
+    accounts = [side.clients.by_account.keys() for side in sides[:2]]
+    apart = accounts[0] ^ accounts[1]
+    return sides._replace(before=_unseen(sides.before, apart), after=_unseen(sides.after, apart)) if apart else sides
+
+
+def _unseen(side: Simulation, accounts: Collection[str]) -> Simulation:
+    """Return a side on which the workloads of some accounts are no clients."""
+    found = copy(side)
+    found.unseen_accounts = accounts
+    found.kept_clients = found.kept_doors = found.kept_tracer = None
+    return found
 
 
 _Named = tuple[str, ResourceKey]

@@ -60,6 +60,7 @@ class Simulation:
             would write if it saw them.
         bindings: the objects that routes, Services, Gateways and classes name by filter, annotation or parametersRef.
         cut: what was left out because there is too much of it; where anything was, the run was not done whole.
+        unseen_accounts: whose workloads are no clients, as whoever asks about requests has it.
     """
 
     __slots__ = (
@@ -82,6 +83,7 @@ class Simulation:
         "routes",
         "target_conditions",
         "topology",
+        "unseen_accounts",
         "world",
     )
 
@@ -121,6 +123,7 @@ class Simulation:
         self.kept_hub: Hub | None = None
         self.kept_meshes: Meshes | None = None
         self.kept_tracer: object = None
+        self.unseen_accounts: Collection[str] = ()
 
     @property
     def unevaluated(self) -> list[ObjectBinding]:
@@ -156,7 +159,7 @@ class Simulation:
         if self.kept_clients is None:
             from policylint.simulation.clients import KnownClients
 
-            self.kept_clients = KnownClients(self.world, self.meshes)
+            self.kept_clients = KnownClients(self.world, self.meshes, self.unseen_accounts)
         return self.kept_clients
 
     @property

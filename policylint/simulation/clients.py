@@ -7,7 +7,7 @@ is shown by those of its workloads that may be in a mesh; where none of those th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from policylint.model import Resource, World
@@ -21,10 +21,14 @@ UNMESHED = "unmeshed"
 
 
 class KnownClients:
-    """The clients of an environment."""
+    """The clients of an environment.
 
-    def __init__(self, world: World, meshes: Meshes) -> None:
-        self._world, self._meshes = world, meshes
+    Args:
+        unseen: accounts that count as those of no workload that was seen.
+    """
+
+    def __init__(self, world: World, meshes: Meshes, unseen: Collection[str] = ()) -> None:
+        self._world, self._meshes, self._unseen = world, meshes, unseen
 
     @cached_property
     def by_account(self) -> Mapping[str, Sequence[Resource]]:
@@ -32,7 +36,9 @@ class KnownClients:
         found: dict[str, list[Resource]] = defaultdict(list)
         for kind in WORKLOADS:
             for workload in self._world.of_kind(*kind):
-                found[f"{workload.key.namespace}/{service_account(workload)}"].append(workload)
+                account = f"{workload.key.namespace}/{service_account(workload)}"
+                if account not in self._unseen:
+                    found[account].append(workload)
         return found
 
     def named(self, name: str) -> Client | None:

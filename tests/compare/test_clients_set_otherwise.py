@@ -78,3 +78,24 @@ def test_the_services_are_compared_that_its_clients_call(
     }
     assert {change for change, _ in told} == {"opened" if opens else "closed"}
     assert all("front/" in words for _, words in told)
+
+
+JOB = next(each for each in OPEN if "name: job" in each)
+
+
+@pytest.mark.parametrize("comes", [False, True])
+@pytest.mark.parametrize("kept", [*HIDDEN.values(), REFUSING, *NETWORKS.values()])
+def test_a_client_that_comes_or_goes_is_neither_let_in_nor_kept_out(tmp_path: Path, kept: str, comes: bool) -> None:
+    world = (*OPEN, kept)
+    without = tuple(each for each in world if each != JOB)
+    before, after = (without, world) if comes else (world, without)
+    found = requests(sides(tmp_path, before, after))
+    assert [each for each in found.changes for sets in each.requests if sets.gateway.kind == "Service"] == []
+
+
+def test_a_new_client_that_a_policy_names_is_let_in(tmp_path: Path) -> None:
+    named = WORLD[-1].replace("cluster.local/ns/front/sa/job", "cluster.local/ns/front/sa/new")
+    new = tuple(each.replace("job", "new") for each in [JOB])
+    found = requests(sides(tmp_path, (*WORLD[:-1], named.replace("sa/new", "sa/other")), (*WORLD[:-1], named, *new)))
+    opened = [sets.words for each in found.changes if each.change == "opened" for sets in each.requests]
+    assert opened == ["from front/new"]

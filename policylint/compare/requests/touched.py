@@ -322,8 +322,8 @@ def _services(tracer: Tracer, side: Touched, *, asks: bool) -> set[ResourceKey]:
 def _sent_otherwise(
     sides: Sides, tracers: tuple[Tracer, Tracer], changed: Collection[ResourceKey], known: Collection[ResourceKey]
 ) -> Iterator[ResourceKey]:
-    """Yield the Services before which clients that both sides have meet something else than before, by what is set for
-    their namespace, or said of their own pods.
+    """Yield the Services before which clients meet something else than before, by what is set for their namespace, or
+    said of their own pods.
 
     Args:
         known: the Services of which that need not be asked.
@@ -331,8 +331,8 @@ def _sent_otherwise(
     homes = {
         key.name if key[:2] == ("", "Namespace") else key.namespace for key in changed if _is_of_clients(sides, key)
     }
-    accounts = [tracer.simulation.clients.by_account for tracer in tracers]
-    clients = [account for account in accounts[0] if account in accounts[1] and account.partition("/")[0] in homes]
+    accounts = tracers[1].simulation.clients.by_account
+    clients = [account for account in accounts if account.partition("/")[0] in homes]
     clients += [f"{home}/*" for home in sorted(homes)]
     for service in called_inside(tracers[1]) if homes else ():
         was = sides.pairing.was(service.key)

@@ -85,16 +85,19 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
 
 def to_pod(tracer: Tracer, request: Request) -> Trace:
     """Return the trace of a request to a Pod: no route applies; the Service that selects it, if any, is named."""
-    trace = tracer.past_services(request)
+    trace = past_services(tracer, request, straight=True)
     workload = tracer.simulation.world.get(_object(tracer, request.pod, _WORKLOADS))
     is_stream = request.scheme in ("tcp", "udp", "sctp") and request.port is not None
     services = [] if workload is None or is_stream else services_selecting(tracer.simulation.world, workload)
+    if not services or request.port is not None:  # else that of the Service is meant
+        trace = tracer.sent(trace)
     if not services or not trace.outcome.backends:
         return trace
     named = _direct(tracer, Trace(request, Outcome()), services[0].key, ported=False)
     shares = (Share(services[0].key, None, 1, 1.0),)  # whatever a waypoint of the Service says of it
     policies = trace.policies if trace.beyond else named.policies
-    return trace._replace(outcome=Outcome(shares), path=named.path, policies=policies, extensions=named.extensions)
+    trace = trace._replace(outcome=Outcome(shares), path=named.path, policies=policies, extensions=named.extensions)
+    return trace if request.port is not None else tracer.sent(trace)
 
 
 def _let_out(tracer: Tracer, request: Request) -> Outcome | None:

@@ -144,9 +144,9 @@ class Tracer:
         if request.pod:
             return mesh.to_pod(self, request)
         if request.service:
-            return network.along(self.simulation, self._connected(mesh.to_service(self, request)))
+            return self.sent(mesh.to_service(self, request))
         at_gateways = (self._at_gateway(gateway, request, among) for gateway in self._gateways(request))
-        traces = [network.along(self.simulation, self._connected(trace)) for trace in at_gateways]
+        traces = list(map(self.sent, at_gateways))
         best = min(traces, key=preference)
         notes = [*best.notes, *(other_gateways(best, traces) if len(traces) > 1 else ())]
         if not request.gateway and best.rule is None:
@@ -166,7 +166,11 @@ class Tracer:
         """Return the trace of a request to the pods of a workload that it names in full, past every Service."""
         if self._by_identity:
             return mesh.past_services(self, request)
-        return network.along(self.simulation, self._connected(mesh.past_services(self, request, straight=True)))
+        return self.sent(mesh.past_services(self, request, straight=True))
+
+    def sent(self, trace: Trace) -> Trace:
+        """Return a trace with how its backends are connected to, and with its way through the network."""
+        return network.along(self.simulation, self._connected(trace))
 
     def knows(self, gateway: ResourceKey) -> bool:
         """Return whether a Gateway, or a Service in the mesh, is there, or is named by what is."""

@@ -84,3 +84,14 @@ def test_guardrails_ask_the_network_by_itself(network: str, is_kept: bool) -> No
     never = Guardrail("never", 0, "never", sources=("Deployment/front/web",), target="Deployment/shop/checkout")
     (verdict,) = verdicts(simulation, [never])
     assert (not verdict.breaches) is is_kept
+
+
+@pytest.mark.parametrize(
+    ("network", "end"), [(CLOSED, "cut off by NetworkPolicy shop/closed"), (OPEN, "shop/checkout")]
+)
+def test_without_a_port_that_of_the_service_is_meant(network: str, end: str) -> None:
+    tracer = Tracer(simulated(*world(letting_in(""), network, SELECTING)))
+    trace = tracer.trace(TO_POD._replace(port=None, client="Deployment/front/web"))
+    assert end_in_words(trace).startswith(end)
+    assert trace.network is not None
+    assert trace.network.verdict == ("denied" if network is CLOSED else "allowed")

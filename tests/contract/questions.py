@@ -1337,6 +1337,9 @@ def _is_of_services(change: Change, why: str) -> bool:
     """Return whether a policy that may ask for something is one of Services alone: clients inside meet it, as they do
     what network policies do to accounts."""
     inside = " may stop what ServiceAccount/" in why or why == "nothing here says how it gets there"
+    if why.startswith("it hangs on "):  # the network leaves it open, and for nobody who comes by a Gateway
+        doubts = {way.trace.unsettled for each in change.environments for way in each.ways}
+        inside = why not in doubts
     return inside or any(
         all(node.key.kind == "Service" for target in state.targets for node in target.nodes)
         for side in change.sides[:2]

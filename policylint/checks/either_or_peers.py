@@ -30,6 +30,16 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             yield from _apart(network, policy, rule, *right, *left)
 
 
+def written_apart(network: Network, policy: PolicySpec, rule: RuleSpec) -> set[str]:
+    """Return the fields of the peers of a rule that find their pods in a namespace that another peer names."""
+    listed = list(peer_places(rule)) if policy.tier == "NetworkPolicy" else []
+    if any(peer.are_all for peer, _ in listed):
+        return set()
+    pairs = [(*left, *right) for one, other in pairwise(listed) for left, right in ((one, other), (other, one))]
+    found = (finding for pair in pairs for finding in _apart(network, policy, rule, *pair))
+    return {finding.field for finding in found if finding.field is not None and finding.severity == "warning"}
+
+
 def _apart(
     network: Network, policy: PolicySpec, rule: RuleSpec, spaces: Peer, _: Pointer, pods: Peer, pointer: Pointer
 ) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policylint.checks.either_or_peers import written_apart
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import by_hand, is_nobody, meant_by_name, peer_places, rules, unlabelled
 from policylint.documents import Pointer
@@ -30,6 +31,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             if (id(rule), pointer) in told:
                 continue
             told.add((id(rule), pointer))
+            if pointer not in somebody and path(pointer) in written_apart(network, policy, rule):
+                continue  # GWP614 tells where these pods are
             if pointer in somebody:
                 yield from _unlabelled(network, policy, rule, peer, pointer)
                 continue

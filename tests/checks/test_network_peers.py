@@ -85,6 +85,38 @@ def test_pods_that_are_not_at_home_may_be_those_of_the_namespace_next_to_them(
     assert found(tmp_path, "GWP614", peers, way) == ([("note", "assumed")] if expected else [])
 
 
+BUYER = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: store, labels: {zone: store}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: buyer, namespace: store}
+spec:
+  selector: {matchLabels: {app: buyer}}
+  template: {metadata: {labels: {app: buyer}}, spec: {containers: [{name: main, image: a}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("peers", "expected"),
+    [
+        ("{namespaceSelector: {matchLabels: {zone: store}}}, {podSelector: {matchLabels: {app: buyer}}}", {"GWP614"}),
+        ("{podSelector: {matchLabels: {app: buyer}}}, {namespaceSelector: {matchLabels: {zone: store}}}", {"GWP614"}),
+        ("{podSelector: {matchLabels: {app: buyer}}}", {"GWP607"}),
+        ("{namespaceSelector: {matchLabels: {zone: store}}}, {podSelector: {matchLabels: {app: nobody}}}", {"GWP607"}),
+        ("{namespaceSelector: {matchLabels: {zone: store}}, podSelector: {matchLabels: {app: buyer}}}", set()),
+    ],
+)
+@pytest.mark.parametrize("way", ["Ingress", "Egress"])
+def test_pods_of_another_peer_are_told_of_once(tmp_path: Path, peers: str, expected: set[str], way: str) -> None:
+    field, list_of = ("ingress", "from") if way == "Ingress" else ("egress", "to")
+    text = POLICY % (way, field, list_of, peers, "clusterIP: 10.96.12.7", "selector: {app: db},")
+    told = {each.rule for each in lint(tmp_path, text, BUYER)}
+    assert told & {"GWP607", "GWP614"} == expected
+
+
 @pytest.mark.parametrize(
     ("selector", "expected"),
     [

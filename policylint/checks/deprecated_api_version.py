@@ -12,6 +12,7 @@ from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 
 if TYPE_CHECKING:
+    from policylint.catalog.former import FormerKind
     from policylint.checks.kit.versions import Superseded
     from policylint.model.fix import Fix
 
@@ -46,7 +47,7 @@ def _former(simulation: Simulation) -> Iterator[Finding]:
     from policylint.catalog.former import former_kinds
 
     for key, former in sorted(former_kinds(simulation.world.kinds()).items()):
-        for resource in simulation.world.of_kind(*key):
+        for resource in () if _is_still_read(simulation, key, former) else simulation.world.of_kind(*key):
             if resource.provisional:
                 continue
             yield Finding(
@@ -61,6 +62,17 @@ def _former(simulation: Simulation) -> Iterator[Finding]:
                 ground="the release in use may be older",
                 field="kind",
             )
+
+
+def _is_still_read(simulation: Simulation, kind: tuple[str, str], former: FormerKind) -> bool:
+    """Return whether the release in use reads a kind: its number says so, or else the CRD that comes with it."""
+    from policylint.catalog.releases import about, version
+
+    catalog, since = simulation.catalog, version(former.since)
+    for name, release in {**catalog.other_releases, **catalog.releases}.items():
+        if about(name).title == former.reader and since is not None:
+            return release < since
+    return bool(simulation.world.definitions(*kind))
 
 
 def _unserved(simulation: Simulation) -> Iterator[Finding]:

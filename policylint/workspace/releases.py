@@ -129,9 +129,14 @@ def _is_one(uses: Sequence[InUse]) -> bool:
 
 
 def present(world: World, catalog: Catalog) -> Iterator[ReleasedProduct]:
-    """Yield the products of whose kinds an environment has objects, and those that serve its GatewayClasses."""
+    """Yield the products of whose kinds an environment has objects, of former ones, too, and those that serve its
+    GatewayClasses."""
+    from policylint.catalog.former import former_kinds
+
     own = {*world.kinds()}
     found = {name for kind, (name, _) in kinds().items() if kind in own}
+    if former := {each.reader for each in former_kinds(own).values()}:
+        found |= {name for name in names() if about(name).title in former}
     for each in world.of_kind(GATEWAY_GROUP, "GatewayClass"):
         found.add(catalog.implementation_of_controller(text(each.spec.get("controllerName"))) or "")
     return (about(name) for name in names() if name in found)

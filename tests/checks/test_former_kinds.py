@@ -27,3 +27,42 @@ def test_kinds_of_the_same_name_are_read(tmp_path: Path, kind: str) -> None:
     group, _, name = kind.partition("/")
     (tmp_path / "a.yaml").write_text(manifest(f"{group}/v1alpha1", name, "own", "shop", "spec: {}"), encoding="utf-8")
     assert not [each for each in policylint.lint(tmp_path).known if each.rule == "GWP502"]
+
+
+def running(image: str) -> str:
+    pods = f"{{metadata: {{labels: {{app: a}}}}, spec: {{containers: [{{name: a, image: '{image}'}}]}}}}"
+    return manifest("apps/v1", "Deployment", "a", "system", f"spec: {{selector: {{}}, template: {pods}}}")
+
+
+def crd(group: str, kind: str) -> str:
+    names = f"{{kind: {kind}, plural: {kind.lower()}s}}"
+    versions = "[{name: v1alpha1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]"
+    spec = f"spec: {{group: {group}, names: {names}, scope: Namespaced, versions: {versions}}}"
+    return manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{kind.lower()}s.{group}", "", spec)
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "beside", "told"),
+    [
+        ("authentication.istio.io", "Policy", running("docker.io/istio/pilot:1.5.0-beta.5"), False),
+        ("authentication.istio.io", "Policy", running("docker.io/istio/pilot:1.22.1"), True),
+        ("rbac.istio.io", "ServiceRole", running("gcr.io/istio-release/pilot:1.4.2"), False),
+        ("authentication.istio.io", "Policy", crd("authentication.istio.io", "Policy"), False),
+        ("rbac.istio.io", "ServiceRole", crd("authentication.istio.io", "Policy"), True),
+        (
+            "rbac.istio.io",
+            "ServiceRole",
+            crd("rbac.istio.io", "ServiceRole") + "\n---\n" + running("istio/pilot:1.22.1"),
+            True,
+        ),
+        ("gateway.kgateway.dev", "RoutePolicy", running("cr.kgateway.dev/kgateway-dev/kgateway:v1.18.0"), False),
+        ("gateway.kgateway.dev", "RoutePolicy", running("cr.kgateway.dev/kgateway-dev/kgateway:v2.0.1"), True),
+        ("gateway.envoyproxy.io", "AuthenticationFilter", running("envoyproxy/gateway:v0.5.0"), False),
+    ],
+)
+def test_an_older_release_reads_it(tmp_path: Path, group: str, kind: str, beside: str, told: bool) -> None:
+    """christian-posta/istio-demos: an installation of Istio 1.5 whole, with the policies of its add-ons."""
+    made = manifest(f"{group}/v1alpha1", kind, "old", "shop", "spec: {}")
+    (tmp_path / "a.yaml").write_text(f"{made}\n---\n{beside}", encoding="utf-8")
+    found = [each for each in policylint.lint(tmp_path).known if each.rule == "GWP502"]
+    assert bool(found) is told

@@ -48,6 +48,8 @@ EXAMPLES = frozenset({"example", "examples", "sample", "samples"})
 NOT_LIVE = _FOR_GOOD | TESTS | _DOCS | EXAMPLES | {"template", "templates", "hack", "scripts"}
 _LESSON = Pattern(r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)")
 """A directory that is tried by itself, as those beside it with other numbers are."""
+_COURSES = frozenset({"chapters", "courses", "lessons"})
+"""Directories whose subdirectories are tried by themselves where they are called by numbers alone."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
@@ -80,7 +82,8 @@ def _tried(directory: str) -> tuple[str, str] | None:
     """Return the innermost directory on the way that is tried by itself, after the one that it is in."""
     steps = ["", *directory.split("/")]
     for at in range(len(steps) - 2, -1, -1):
-        if steps[at] in TUTORIALS or _LESSON.match(steps[at + 1]):
+        is_numbered = steps[at] in _COURSES and steps[at + 1].isdigit()
+        if is_numbered or steps[at] in TUTORIALS or _LESSON.match(steps[at + 1]):
             return "/".join(steps[1 : at + 1]), "/".join(steps[1 : at + 2])
     return None
 

@@ -31,7 +31,7 @@ from policylint.outside import belongs
 from policylint.render.compared import compared
 from policylint.render.in_use import Naming, may_tell
 from policylint.render.kustomize.as_read import as_listed
-from policylint.render.live import ENVIRONMENTS, NOT_LIVE
+from policylint.render.live import ENVIRONMENTS, NOT_LIVE, lessons
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError
@@ -353,6 +353,8 @@ class ReadTree(NamedTuple):
                 world.beside = _beside(
                     each.resources for each in worlds if each.is_one_of_several and each.name != name
                 )
+            elif tried := tuple(f"{each}/" for each in lessons(self.relative().values()) if each):
+                world.definitions = self._outside(tried)
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 
@@ -600,6 +602,17 @@ class ReadTree(NamedTuple):
             return [each for each, path in paths if path.startswith(home) or not path.startswith(others)]
 
         return found if home and others else self.definitions
+
+    def _outside(self, lessons: tuple[str, ...]) -> Callable[[str, str], Sequence[Document]]:
+        """Return what finds the CRDs that define a kind for all lessons of a tree: none that one of them brings."""
+        relative = self.relative()
+
+        def found(group: str, kind: str) -> list[Document]:
+            return [
+                each for each in self.definitions(group, kind) if not relative.get(each.file, "").startswith(lessons)
+            ]
+
+        return found
 
     def _policy_groups(self, catalog: Catalog) -> frozenset[str]:
         return self.groups | {kind.group for kind in catalog.kinds()}

@@ -177,12 +177,20 @@ def test_a_stage_called_test_is_no_test(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("chapter03", "chapter12"), ("step-1", "step-2"), ("Lab_01", "Lab_02-tls"), ("day1", "day10")]
+    ("first", "second"),
+    [
+        ("lessons/066", "lessons/155"),
+        ("courses/go/chapters/1", "courses/go/chapters/2"),
+        ("chapter03", "chapter12"),
+        ("step-1", "step-2"),
+        ("Lab_01", "Lab_02-tls"),
+        ("day1", "day10"),
+    ],
 )
 def test_numbered_lessons_are_tried_one_by_one(first: str, second: str, tmp_path: Path) -> None:
     other = ROUTE.format(section="").replace("checkout", "cart")
     workspace = tree(tmp_path, {f"{first}/route.yaml": ROUTE.format(section=""), f"{second}/route.yaml": other})
-    assert names(workspace) == [first, second]
+    assert names(workspace) == [each.rpartition("/")[2] for each in (first, second)]
 
 
 def test_words_with_numbers_that_are_no_lessons_are_one_cluster(tmp_path: Path) -> None:
@@ -310,3 +318,37 @@ def test_a_selector_without_namespace_is_applied_to_any(tmp_path: Path) -> None:
 )
 def test_one_beside_a_workload_or_with_a_namespace_lands_there(files: dict[str, str], tmp_path: Path) -> None:
     assert sure(tree(tmp_path, files)) == ["GWP105"]
+
+
+OLD_CRD = """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: httproutes.gateway.networking.k8s.io}
+spec:
+  group: gateway.networking.k8s.io
+  names: {kind: HTTPRoute, plural: httproutes}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          apiVersion: {type: string}
+          kind: {type: string}
+          metadata: {type: object}
+          spec: {type: object, properties: {hostnames: {type: array, maxItems: 0, items: {type: string}}}}
+"""
+
+
+@pytest.mark.parametrize(("home", "told"), [("lessons/007", False), ("crds", True)])
+@pytest.mark.parametrize("number", [3, 60])
+def test_the_crds_of_a_lesson_are_for_that_one(number: int, home: str, told: bool, tmp_path: Path) -> None:
+    """antonputra/tutorials: a hundred lessons, the oldest with the CRDs of its day."""
+    route = ROUTE.format(section="").replace("spec:", "spec:\n  hostnames: [shop.example.com]", 1)
+    files = {
+        f"lessons/{each:03}/route.yaml": route.replace("checkout", f"shop-{each}") for each in range(10, 10 + number)
+    }
+    workspace = tree(tmp_path, {**files, "lessons/007/service.yaml": SERVICE, f"{home}/crd.yaml": OLD_CRD})
+    assert ("GWP501" in {each.rule for each in loud(workspace)}) is told

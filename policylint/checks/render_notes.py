@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from policylint.budget import CUT_OFF
 from policylint.checks.kit.locations import path
 from policylint.implementations.generic import walk
-from policylint.model import Finding, ResourceKey, Severity, World, mapping, sequence, text
+from policylint.model import Finding, Resource, ResourceKey, Severity, World, is_symbolic, mapping, sequence, text
 from policylint.render.journal import LOST, NEARLY
 from policylint.simulation import Simulation
 
@@ -31,7 +31,8 @@ def _of_its_own(world: World) -> Iterator[Finding]:
     """Yield variables in a Kustomization of Flux that its own `postBuild` sets: that fills in what it builds, and not
     the Kustomization itself (fluxcd.io, «Post build variable substitution»)."""
     for resource in world.of_kind(*_KINDS[0]):
-        own = mapping(mapping(resource.spec.get("postBuild")).get("substitute"))
+        stated = mapping(mapping(resource.spec.get("postBuild")).get("substitute"))
+        own = [name for name, value in stated.items() if not _is_passed_on(name, value, resource)]
         for field in _READ_AS_WRITTEN if own else ():
             for pointer, value in walk(resource.spec.get(field), ("spec", field)):
                 name = next((name for name in own if f"${{{name}}}" in text(value)), "")
@@ -50,6 +51,11 @@ def _of_its_own(world: World) -> Iterator[Finding]:
                         ground="whatever applies it may fill it in",
                         field=path(pointer),
                     )
+
+
+def _is_passed_on(name: str, value: object, resource: Resource) -> bool:
+    """Return whether a Kustomization has a variable from whatever applies it, which fills it in everywhere."""
+    return any(f"${{{name}" in each for each in (text(value), resource.key.namespace, resource.key.name))
 
 
 def build_fails(simulation: Simulation) -> Iterator[Finding]:
@@ -92,7 +98,7 @@ def _waiting(world: World) -> Iterator[Finding]:
                 home = text(entry.get("namespace")) or resource.key.namespace
                 wanted = ResourceKey(*kind, home, text(entry.get("name")))
                 meant = ResourceKey(*other, home, wanted.name)
-                if world.get(wanted) is None and world.get(meant) is not None:
+                if world.get(wanted) is None and world.get(meant) is not None and not is_symbolic(wanted.path):
                     yield Finding(
                         "GWP914",
                         "error",

@@ -14,6 +14,7 @@ _PLACEHOLDER: Final = (
     r"\$\(?\w+\)?|(?<!\{)\{[A-Z][A-Z0-9_]+\}(?!\})|@\w+@|(?<!\w)__\w+?__(?!\w)|%[A-Za-z_]\w*%|\[\[[^][]*\]\]"
     r"|(?i:\b(?:replace|change|your|insert)_\w+|\b[a-z0-9]{1,40}_here\b)"
     r"|(?i:\b(?:[a-z0-9]{1,40}_){1,6}(?:placeholder|domain|host|hostname|namespace|name|address|port)\b)"
+    r"|\b(?:[A-Z0-9]{1,40}_){1,6}(?:ACCOUNT|BUCKET|CIDR|ORG|PREFIX|PROJECT|REGION|REPO|REPOSITORY|TLD|URI|URL)\b"
     r"|(?i:(?:\b|_)placeholder_[a-z0-9_]{1,80})"
     r"|\b(?i:(?:change|replace|fix)-?me)\b|(?<![\w.-])(?:TODO|TBD)(?![\w-])"
     r"|\.[A-Z]{4,63}(?=\.[a-z])|(?:^|\.)(?:SUB)?DOMAIN(?:\.|$)|\.(?:HOST|HOSTNAME|NAMESPACE|TLD)$"

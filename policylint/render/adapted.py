@@ -1,7 +1,7 @@
 """Kustomizations that somebody changes before they are built: what they lack as they are written is no mistake.
 
-A script writes one anew, edits what it takes in, or copies another one over it; a Subscription of Open Cluster
-Management overrides it for the clusters that it is placed on.
+A script writes one anew, edits what it takes in, or copies another one over it; a role of Ansible copies it to where it
+is built; a Subscription of Open Cluster Management overrides it for the clusters that it is placed on.
 """
 
 from __future__ import annotations
@@ -32,12 +32,19 @@ def lacked_as_written(tree: Tree, builds: Collection[Build]) -> frozenset[str]:
     written, overridden = set(_written(tree)), set(_overridden(tree))
     found = set()
     for directory, paths in lacking.items():
-        if directory in written or directory in overridden:
+        if directory in written or directory in overridden or _is_of_a_role(tree, directory):
             found |= paths
             continue
         above = written.intersection(directories_above(directory))
         found |= {path for path in paths for place in above if _is_seen(tree, place, relpath(path, directory or "."))}
     return frozenset(found)
+
+
+def _is_of_a_role(tree: Tree, directory: str) -> bool:
+    """Return whether a directory is below `files` or `templates` of a role of Ansible: its tasks copy what is there."""
+    steps = directory.split("/")
+    roles = ["/".join(steps[:at]) for at, step in enumerate(steps) if at and step in ("files", "templates")]
+    return any(tree.is_directory(f"{role}/tasks") for role in roles)
 
 
 def _is_seen(tree: Tree, place: str, path: str) -> bool:

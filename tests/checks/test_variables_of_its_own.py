@@ -34,3 +34,30 @@ def test_a_variable_that_it_sets_for_what_it_builds_stays_in_itself(field: str, 
 @pytest.mark.parametrize("field", ["patches: [{patch: 'a: ${CLUSTER}'}]", "targetNamespace: '${CLUSTER}'", "path: ./a"])
 def test_what_becomes_part_of_the_build_is_filled_in(field: str) -> None:
     assert told(f"{SETS}, {field}") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "value"),
+    [
+        ("iam", "${CLUSTER}", "blue"),
+        ("${CLUSTER}-iam", "flux-system", "blue"),
+        ("iam", "flux-system", "${CLUSTER}"),
+        ("iam", "flux-system", "${CLUSTER:=blue}"),
+    ],
+)
+def test_what_it_has_from_who_applies_it_is_filled_in_everywhere(name: str, namespace: str, value: str) -> None:
+    """mesosphere/kommander-applications: the variables of the workspace, which it passes on."""
+    spec = f"spec: {{postBuild: {{substitute: {{CLUSTER: '{value}'}}}}, healthChecks: [{{name: '${{CLUSTER}}'}}]}}"
+    kustomization = manifest("kustomize.toolkit.fluxcd.io/v1", "Kustomization", f"'{name}'", f"'{namespace}'", spec)
+    assert not list(run(simulated(kustomization), select={"GWP912"}))
+
+
+@pytest.mark.parametrize(("namespace", "told"), [("flux-system", True), ("${HOME_OF_IT}", False)])
+def test_what_a_variable_places_may_be_there(namespace: str, told: bool) -> None:
+    group = "toolkit.fluxcd.io"
+    waiting = manifest(
+        f"kustomize.{group}/v1", "Kustomization", "db", f"'{namespace}'", "spec: {dependsOn: [{name: operator}]}"
+    )
+    release = manifest(f"helm.{group}/v2", "HelmRelease", "operator", f"'{namespace}'", "spec: {}")
+    found = [each.message for each in run(simulated(waiting, release), select={"GWP914"})]
+    assert bool(found) is told

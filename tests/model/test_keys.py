@@ -17,6 +17,7 @@ from policylint.trace.hosts import may_be
         *("${DOMAIN}", "web.${DOMAIN}", "{{ .Release.Name }}", "<gateway>"),
         *("$GATEWAY", "web.$DOMAIN", "$(NAMESPACE)", "@GATEWAY@", "@@GATEWAY@@", "__GATEWAY__", "web.__domain__"),
         *("%GATEWAY%", "[[ .Gateway ]]", "REPLACE_ME", "gke-CHANGE_ME", "YOUR_DOMAIN", "DOMAIN_HERE"),
+        *("REPO_PREFIX/gitops-system", "https://GIT_URL", "MY_AWS_REGION", "PROJECT_REPOSITORY"),
         *("{GATEWAY}", "web-{THREAD_ID}"),
         "service_name",
         "httproute_address",

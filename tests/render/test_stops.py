@@ -269,6 +269,12 @@ WRITING = "kustomization.yaml\nkubectl kustomize\n"
             False,
         ),
         ({**ALONE, "up.sh": "cd part && kustomize edit set image a=b && kustomize build | kubectl apply -f -\n"}, True),
+        ({f"roles/web/files/{path}": text for path, text in ALONE.items()}, True),
+        (
+            {f"roles/web/files/{path}": text for path, text in ALONE.items()} | {"roles/web/tasks/main.yml": "[]\n"},
+            False,
+        ),
+        ({**ALONE, "tasks/main.yml": "[]\n"}, True),
         ({**ALONE, "hub/part.yaml": SUBSCRIPTION}, False),
         ({**ALONE, "hub/part.yaml": SUBSCRIPTION.replace("git-path", "github-path")}, False),
         ({**ALONE, "hub/part.yaml": SUBSCRIPTION.replace("packageName: kustomization", "packageName: other")}, True),
@@ -276,7 +282,17 @@ WRITING = "kustomization.yaml\nkubectl kustomize\n"
     ],
     ids=[
         *("from above", "copied", "edited", "another edit", "copied elsewhere", "shown", "as it is", "written"),
-        *("added to", "an image set", "overridden", "overridden by its other name", "another one", "another path"),
+        *(
+            "added to",
+            "an image set",
+            "files",
+            "files of a role",
+            "tasks",
+            "overridden",
+            "overridden by its other name",
+            "another one",
+            "another path",
+        ),
     ],
 )
 def test_what_is_changed_before_it_is_built(

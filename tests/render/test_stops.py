@@ -440,6 +440,31 @@ def test_a_value_file_that_git_does_not_have(tmp_path: Path, monkeypatch: pytest
         assert stopped(tmp_path, monkeypatch) == []
 
 
+CHARTED = """resources: [../app]
+helmCharts:
+  - {name: podinfo, repo: https://charts.example.com, version: 1.0.0, releaseName: shop, %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "fails"),
+    [
+        ("valuesFile: prod.yaml", True),
+        ("additionalValuesFiles: [own.yaml, prod.yaml]", True),
+        ("valuesFile: own.yaml", False),
+        ("valuesFile: ${STAGE}.yaml", False),
+        ("additionalValuesFiles: ['https://example.com/prod.yaml']", False),
+    ],
+)
+def test_a_value_file_of_a_chart_that_a_kustomization_installs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: str, fails: bool
+) -> None:
+    app = {"app/kustomization.yaml": "resources: [app.yaml]\n", "app/app.yaml": SERVICE}
+    commit(tmp_path, {"prod/kustomization.yaml": CHARTED % files, "prod/own.yaml": "a: 1\n", **app})
+    said = "kustomize cannot build prod: value file 'prod/prod.yaml' does not exist"
+    assert [each.message for each in stopped(tmp_path, monkeypatch)] == ([said] if fails else [])
+
+
 APPLICATION = """apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: NAME, namespace: argocd}

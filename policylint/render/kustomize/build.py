@@ -603,6 +603,9 @@ class _Run:
         """Add the objects of a chart; one that is not rendered is a gap in its namespace."""
         name = text(chart.get("releaseName")) or text(chart.get("name"))
         namespace = text(chart.get("namespace")) or text(self._body.get("namespace"))
+        for path in self._value_files(chart):
+            if ":/" not in path and self._tree.read(path) is None:
+                self._journal.note(f"value file {path!r} does not exist", place, code="missing-file", lacking=path)
         if (objects := self._rendered_chart(chart, name, namespace, place)) is not None:
             self._manifests += objects
             return

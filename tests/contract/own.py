@@ -2061,3 +2061,20 @@ CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     },
 }
 """By what changes: before and after."""
+
+_OF_RATES = "limits: {all: {rates: [{limit: 9, window: 1m}]}}"
+WORLDS["limits of Kuadrant for a host that only a closed listener is for"] = (
+    ENVOY_GATEWAY,
+    gateway(
+        of_class="any",
+        listeners="[{name: one, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: own}]}}, "
+        "{name: two, port: 443, protocol: HTTPS, hostname: shop.example.com}]".replace(
+            "name: one,", "name: one, allowedRoutes: {namespaces: {from: All}},"
+        ).replace("name: two,", "name: two, allowedRoutes: {namespaces: {from: All}},"),
+    ),
+    ROUTE.replace("name: edge, namespace: infra", "name: edge, namespace: infra, sectionName: two"),
+    route("wide", more=TO_CHECKOUT),
+    SERVICE,
+    policy("kuadrant.io/v1", "RateLimitPolicy", "own", "HTTPRoute/checkout", _OF_RATES, "shop", field="targetRef"),
+    policy("kuadrant.io/v1", "RateLimitPolicy", "edge", "Gateway/edge", _OF_RATES, "infra", field="targetRef"),
+)

@@ -169,7 +169,7 @@ class Live:
         self._files = names.intersection(files)
         self._named = sorted(names, key=len, reverse=True)
         self._known: dict[str, str | None] = {}
-        self._for_good = NOT_LIVE
+        self._for_good: frozenset[str] | None = None
         self._root = root
         self._beside: dict[str, set[str]] = {}
         for directory in directories:
@@ -199,7 +199,7 @@ class Live:
         directory = path.rpartition("/")[0]
         if directory not in self._known:
             entered = self._entered(directory, NOT_LIVE)
-            is_dead = bool(entered) and entered[-1] in self._for_good
+            is_dead = bool(entered) and (self._for_good is None or entered[-1] in self._for_good)
             self._known[directory] = "/".join(entered) if is_dead else None
         return self._known[directory]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.render.live import Live
 from policylint.workspace import Workspace, open_workspace
 from tests.workspace.test_alternatives import GATEWAY, ROUTE, SERVICE, loud, names, tree
 
@@ -94,6 +95,13 @@ def test_tests_beside_examples(directory: str, told: bool, kustomization: dict[s
     expected = {f"{directory}/{name}": text for name, text in {**GOOD, "route.yaml": BROKEN}.items()}
     files = {"examples/service.yaml": SERVICE.replace("name: web", "name: other"), **kustomization, **expected}
     assert bool(loud(tree(tmp_path, files))) is told
+
+
+def test_what_is_hidden_is_no_top() -> None:
+    """A directory that begins with a dot is deployed by nobody where anything else is."""
+    live = Live({"k8s/a.yaml", "tool/.git_disabled/kustomization.yaml"}, (), "repository")
+    assert live.holds("k8s/a.yaml")
+    assert not live.holds("tool/.git_disabled/kustomization.yaml")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,8 @@ def closed(simulation: Simulation, passed: Callable[[], Container[Node]]) -> Clo
         for node in parent.attached
         if (node, whole(state.route.key)) not in going_on.hosts
     )
-    return Closed(nodes, links, going_on)
+    hosts = {(node, route): names for (node, route), names in going_on.hosts.items() if node not in nodes}
+    return Closed(nodes, links, going_on._replace(hosts=hosts))
 
 
 def _going_on(simulation: Simulation, shut: Mapping[Node, str]) -> HostsServed:

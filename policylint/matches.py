@@ -22,6 +22,9 @@ PATH_TYPES: Final = ("Exact", PREFIX, EXPRESSION)
 VALUE_TYPES: Final = ("Exact", EXPRESSION)
 ORDER: Final = {"Exact": 2, EXPRESSION: 1, PREFIX: 0}
 _ORDER_OF_EXPRESSIONS_LAST: Final = {"Exact": 2, PREFIX: 1, EXPRESSION: 0}
+_BEFORE_ALL: Final = 3
+"""Where it may rank what a variable stands for."""
+_STRUCTURES: Final = ("path", "headers", "queryParams")
 _LONG: Final = " " * 4_096
 FOREIGN: Final = "${an expression of another engine}"
 """The type of an expression that a proxy understands and RE2 does not: what it matches is not known."""
@@ -257,13 +260,20 @@ def matches(
     `narrowing`: further matches on cookies, of which one must take the request too.
     """
     written = rule.get("matches")
-    listed = enumerate(map(mapping, sequence(written)))
-    implied = {"path": {"type": written, "value": written}} if is_symbolic(written) else {}
-    entries: list[tuple[int | None, Mapping[str, Any]]] = [*listed] or [(None, implied)]
+    listed = enumerate(map(_entry, sequence(written)))
+    entries: list[tuple[int | None, Mapping[str, Any]]] = [*listed] or [(None, _entry(written))]
     if narrowing:
         cookies = [further.get("cookies") for further in narrowing]
         entries = [(number, {**entry, "cookies": wanted}) for number, entry in entries for wanted in cookies]
     return [match_of(entry, number, grpc=grpc, regex_last=regex_last) for number, entry in entries]
+
+
+def _entry(written: object) -> Mapping[str, Any]:
+    """Return an entry as written; one of which it is not known what it takes where a variable stands for it, or for a
+    list or an object in it."""
+    stated = (written, *(written.get(name) for name in _STRUCTURES)) if isinstance(written, dict) else (written,)
+    variable = next(filter(is_symbolic, stated), None)
+    return mapping(written) if variable is None else {"path": {"type": variable, "value": variable}}
 
 
 def match_of(
@@ -283,7 +293,7 @@ def match_of(
     method = text(entry.get("method"))
     methods = (Term("method", Predicate("Exact", method), f"method {method}"),) if method else ()
     queries = list(_conditions(entry.get("queryParams"), "query"))
-    order = (_ORDER_OF_EXPRESSIONS_LAST if regex_last else ORDER).get(kind, -1)
+    order = (_ORDER_OF_EXPRESSIONS_LAST if regex_last else ORDER).get(kind, _BEFORE_ALL if is_symbolic(kind) else -1)
     weights = (order, len(value), len(methods), len(headers), len(queries))
     also = tuple(map(_also, sequence(entry.get("also")))) if "also" in entry else ()
     return Match(number, (path, *methods, *headers, *cookies, *queries, *also), weights, entry)

@@ -24,7 +24,8 @@ from policylint.doors.contour_conditions import (
 )
 from policylint.doors.extensions import answering
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
-from policylint.doors.named import leads_out, left_open, open_guards
+from policylint.doors.named import leads_out
+from policylint.doors.variables import entries, host_of, is_left_open, listed, open_guards, variable_at
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.configuration import Told, configurations, named_only
 from policylint.implementations.generic.dead_ends import DeadEnd
@@ -34,6 +35,7 @@ from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping,
 from policylint.policy.client_addresses import LOGIN, PAST_PROXIES, Believed, Trust
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
+from policylint.topology.routes import UNSEEN
 from policylint.topology.secret_data import contents
 
 KIND = ("projectcontour.io", "HTTPProxy")
@@ -59,15 +61,20 @@ def contour_doors(world: World, backends: Backends) -> Iterator[Door]:
     """Yield the listeners of Contour's proxies, where there are HTTPProxies: of each class those of a Contour."""
     proxies = world.of_kind(*KIND)
     by_class: dict[str, list[Resource]] = {}
-    for proxy in [each for each in proxies if each.spec.get("virtualhost")] or proxies[:1]:
+    for proxy in [each for each in proxies if _is_root(each)] or proxies[:1]:
         by_class.setdefault(_class_of(proxy), []).append(proxy)
     for name, roots in by_class.items():
         called = name if name and len(by_class) > 1 else _DOOR.name
         holder = made_of(roots[0], {}, {}, _DOOR._replace(name=called))
-        served = [each for each in roots if each.spec.get("virtualhost") and not _fault(world, each)]
+        served = [each for each in roots if _is_root(each) and not _fault(world, each)]
         rules = [rule for proxy in served for rule in _Root(world, proxy).rules()]
         taken = partial(_taken, world, backends)
         yield door(holder, _CONTROLLER, rules, guards(), taken, (_HTTP, _HTTPS))
+
+
+def _is_root(proxy: Resource) -> bool:
+    """Tell whether an HTTPProxy has a host of its own, or may have."""
+    return bool(host_of(proxy, "virtualhost", "fqdn") or proxy.spec.get("virtualhost"))
 
 
 def _taken(world: World, backends: Backends, proxy: Resource) -> tuple[BackendState, ...]:
@@ -157,6 +164,8 @@ def _faults_of_includes(proxy: Resource) -> dict[int, str]:
     faults: dict[int, str] = {}
     seen: dict[str, int] = {}
     for number, include in enumerate(map(mapping, sequence(proxy.spec.get("includes")))):
+        if is_left_open(proxy, ("spec", "includes", number)):
+            continue
         conditions = [mapping(each) for each in sequence(include.get("conditions"))]
         whole = next((name for name in ("exact", "regex") for each in conditions if each.get(name)), "")
         match, _ = _match(tuple(conditions))
@@ -217,6 +226,8 @@ def _fault_of_routes(proxy: Resource) -> tuple[Pointer, str] | None:
     """
     for number, route in enumerate(map(mapping, sequence(proxy.spec.get("routes")))):
         place: Pointer = ("spec", "routes", number)
+        if is_left_open(proxy, place):
+            continue
         ends = [each for each in _ENDS if route.get(each)]
         if len(ends) != 1:
             return place, f"a route has {' and '.join(f'`{each}`' for each in ends) or 'nothing to send requests to'}"
@@ -292,7 +303,7 @@ def _fault(world: World, proxy: Resource) -> tuple[Pointer, str] | None:
         (spec.get("tcpproxy") and "tls" not in host, ("spec", "tcpproxy"), "`tcpproxy` without `tls`"),
         (fault_of_ends(spec.get("tcpproxy")), ("spec", "tcpproxy"), fault_of_ends(spec.get("tcpproxy"))),
     )
-    return next(((place, reason) for found, place, reason in faults if found), None)
+    return next(((place, reason) for found, place, reason in faults if found and not is_left_open(proxy, place)), None)
 
 
 def _rival(world: World, proxy: Resource) -> ResourceKey | None:
@@ -313,9 +324,9 @@ def forgeable(world: World) -> Iterator[ForgedRule]:
     """
     trusting = next((each for each in stated_hops(world, _NAME, *_HOPS) if each.hops), None)
     for proxy in world.of_kind(*KIND) if trusting is not None else ():
-        listed = (places(proxy.spec, f"**.{field}", ("spec",)) for field in ("ipAllowPolicy", "ipDenyPolicy"))
-        for pointer, entries in chain.from_iterable(listed):
-            if trusting is not None and any(mapping(each).get("source") == "Remote" for each in sequence(entries)):
+        found = (places(proxy.spec, f"**.{field}", ("spec",)) for field in ("ipAllowPolicy", "ipDenyPolicy"))
+        for pointer, stated in chain.from_iterable(found):
+            if trusting is not None and any(mapping(each).get("source") == "Remote" for each in sequence(stated)):
                 why = PAST_PROXIES.replace("the Gateway", "Envoy")
                 trust = Trust((trusting.field,), why, certain=False, fix=f"keep other clients from Envoy, {LOGIN}")
                 believed = Believed(trusting.holder, trusting.holder.location(*trusting.place), trust)
@@ -375,6 +386,7 @@ class _Root:
         self._world = world
         self._proxy = proxy
         self._host: Mapping[str, Any] = mapping(proxy.spec.get("virtualhost"))
+        self._fqdn = host_of(proxy, "virtualhost", "fqdn")
         self._tls: Mapping[str, Any] = mapping(self._host.get("tls"))
 
     def rules(self) -> Iterator[DoorRule]:
@@ -406,7 +418,7 @@ class _Root:
         if child is not None and not child.spec.get("virtualhost") and depth < _DEEPEST:
             yield from self._of_connections(child, depth + 1)
         elif not include:
-            passes, host = self._tls.get("passthrough") is True, text(self._host.get("fqdn"))
+            passes, host = self._tls.get("passthrough") is True, self._fqdn
             opening = Opening("tls", _HTTPS.port, host, passes=passes)
             body, _ = _body(proxy, stated, to_https=False)
             asked = tuple(() if passes else self._certificates())
@@ -415,15 +427,15 @@ class _Root:
     def _of(self, proxy: Resource, above: Conditions, depth: int) -> Iterator[tuple[str, DoorRule]]:
         """Yield the rules of a proxy below some conditions, each with all of its conditions."""
         faults = _faults_of_includes(proxy)
-        for number, include in enumerate(
-            map(mapping, sequence(proxy.spec.get("includes"))) if depth < _DEEPEST else ()
-        ):
+        for number, include in enumerate(map(mapping, listed(proxy.spec.get("includes"))) if depth < _DEEPEST else ()):
             own = tuple(map(mapping, sequence(include.get("conditions"))))
             key = _included(proxy, include)
             child = self._world.get(key)
             if number in faults:
                 continue
-            if child is not None and not child.spec.get("virtualhost"):
+            if is_left_open(proxy, ("spec", "includes", number)):
+                yield from self._left_open(proxy, ("spec", "includes", number), (*above, *own))
+            elif child is not None and not child.spec.get("virtualhost"):
                 yield from self._of(child, (*above, *own), depth + 1)
             elif open_ := leads_out(self._world, key):
                 taken, weights = _match((*above, *own))
@@ -435,15 +447,12 @@ class _Root:
             elif own:
                 missing = self._not_there(proxy, ("spec", "includes", number), _match((*above, *own)), {})
                 yield from ((_written((*above, *own)), each) for each in missing)
-        for field in ("includes", "routes"):
-            if open_ := left_open(proxy.spec.get(field)):
-                taken, weights = _match(above)
-                taken["also"] = [{"of": "path", "type": CHANCE, "value": f"{next(iter(open_.values()))} was not seen"}]
-                rules = self._not_there(proxy, ("spec", field), (taken, (_FIRST, *weights[1:])), open_)
-                yield from ((f"{proxy.key} {field}", each) for each in rules)
-        routes = () if _fault_of_routes(proxy) else sequence(proxy.spec.get("routes"))
+        routes = [] if _fault_of_routes(proxy) else entries(proxy, "routes")
         for number, route in enumerate(map(mapping, routes)):
             pointer: Pointer = ("spec", "routes", number)
+            if not route:  # a variable stands for it
+                yield from self._left_open(proxy, pointer, above)
+                continue
             conditions = (*above, *map(mapping, sequence(route.get("conditions"))))
             match, weights = _match(conditions)
             secure = bool(self._tls) and not self._proxy.spec.get("tcpproxy") and not self.answers_no_tls()
@@ -456,8 +465,9 @@ class _Root:
                 asked = () if secured else (*self._asked(opening, proxy, route, pointer), *answered)
                 name = f"route-{number}" + (" to https" if secured else "")
                 doubt = "" if secured else self._doubt(proxy, body)
-                rule = DoorRule(proxy, opening, text(self._host.get("fqdn")), name, body, pointer, asked, doubt)
-                yield _written(conditions), rule
+                rule = DoorRule(proxy, opening, self._fqdn, name, body, pointer, asked, doubt)
+                is_open = is_left_open(proxy, pointer)
+                yield f"{proxy.key} {number}" if is_open else _written(conditions), rule
 
     def _doubt(self, proxy: Resource, body: Mapping[str, Any]) -> str:
         """Return why it is not known whether Contour sends requests to what a route names; "" where it is."""
@@ -467,6 +477,16 @@ class _Root:
             if why and not is_certain:
                 return why
         return ""
+
+    def _left_open(self, proxy: Resource, pointer: Pointer, above: Conditions) -> Iterator[tuple[str, DoorRule]]:
+        """Yield what stands for routes, or for what is included, of which variables say what they are: any of what is
+        taken below some conditions may be theirs."""
+        stated = variable_at(proxy, pointer)
+        taken, weights = _match(above)
+        taken["also"] = [{"of": "path", "type": CHANCE, "value": f"what {stated} stands for was not seen"}]
+        marked = {UNSEEN: f"what {stated} stands for"}
+        rules = self._not_there(proxy, pointer, (taken, (_FIRST, *weights[1:])), marked)
+        yield from ((f"{proxy.key} {pointer}", each) for each in rules)
 
     def _not_there(
         self, proxy: Resource, pointer: Pointer, taken: tuple[dict[str, Any], tuple[int, ...]], open_: Mapping[str, str]
@@ -478,7 +498,7 @@ class _Root:
         """
         body = {"matches": [taken[0]], "precedence": taken[1], **open_}
         for opening in (_HTTP, _HTTPS) if self._tls and not self.answers_no_tls() else (_HTTP,):
-            host, asked = text(self._host.get("fqdn")), () if open_ else (answering(proxy, 502),)
+            host, asked = self._fqdn, () if open_ else (answering(proxy, 502),)
             yield DoorRule(proxy, opening, host, f"include-{pointer[-1]}", body, pointer, asked)
 
     def _asked(self, opening: Opening, proxy: Resource, route: Mapping[str, Any], pointer: Pointer) -> Iterator[Guard]:
@@ -488,7 +508,7 @@ class _Root:
             yield from open_guards(proxy, (*pointer, "jwtVerificationPolicy"))
             yield from self._logins(route)
         yield from open_guards(proxy, *((*pointer, each) for each in _OF_ALL))
-        yield from open_guards(self._proxy, *(("spec", "virtualhost", each) for each in _OF_ALL))
+        yield from open_guards(self._proxy, *(("spec", "virtualhost", each) for each in ("tls", *_OF_ALL)))
         yield from self._authorization(route, encrypted=opening is _HTTPS)
         yield from self._limits(proxy, route, pointer)
         for field, setting in (("ipAllowPolicy", "allow"), ("ipDenyPolicy", "deny")):
@@ -648,9 +668,9 @@ def _match(conditions: Conditions) -> tuple[dict[str, Any], tuple[int, ...]]:
         said["path"] = {"type": EXPRESSION, "value": pattern}
     headers = [mapping(each["header"]) for each in conditions if each.get("header")]
     parameters = [mapping(each["queryParameter"]) for each in conditions if each.get("queryParameter")]
-    for field, listed in (("headers", headers), ("queryParams", parameters)):
-        if listed:
-            said[field] = [{"name": text(each.get("name")), **_value(each)} for each in listed]
+    for field, wanted in (("headers", headers), ("queryParams", parameters)):
+        if wanted:
+            said[field] = [{"name": text(each.get("name")), **_value(each)} for each in wanted]
     rank = 2 if exact else 1 if pattern else 0
     return said, (rank, len(exact or pattern or prefix), len(headers), len(parameters), 0)
 

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer, read
+from policylint.doors import variables
 from policylint.doors.addresses import believed
 from policylint.doors.annotations import doubted, fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
-from policylint.doors.named import entries, meant, open_rules
+from policylint.doors.named import entries, meant
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_policies import at_ingress
 from policylint.doors.vendors import Vendor, guards
@@ -71,7 +72,7 @@ def ingress_doors(world: World, backends: Callable[[Resource], tuple[BackendStat
             vendor, _ = classes.vendor(ingress, name)
             by_vendor.setdefault(vendor.name, (vendor, []))[1].append(ingress)
         read = [_Class(world, vendor, own) for vendor, own in by_vendor.values()]
-        rules = [*(doubted(world, rule) for each in read for rule in each.rules()), *open_rules(ingresses, "rules")]
+        rules = [doubted(world, rule) for each in read for rule in each.rules()]
         unseen = next((each.unseen for each in read if each.unseen), "")
         controller = classes.controller(name) or classes.installed(name)
         served_by = next(iter(by_vendor.values()))[0].catalogued if len(by_vendor) == 1 else ""
@@ -651,13 +652,13 @@ def _service(entry: _Entry) -> str:
 
 def _entries(ingress: Resource, vendor: Vendor) -> Iterator[_Entry]:
     """Yield the paths of an Ingress; its default backend takes what no path of its hosts takes."""
-    is_read = not (vendor.defaults_alone and sequence(ingress.spec.get("rules")))
-    default = mapping(ingress.spec.get("defaultBackend")) if is_read else {}
+    is_read = not (vendor.defaults_alone and variables.entries(ingress, "rules"))
+    default = ingress.spec.get("defaultBackend") if is_read else {}
     hosts: dict[str, set[str]] = {}
-    for number, rule in enumerate(map(mapping, sequence(ingress.spec.get("rules")))):
-        host = text(rule.get("host"))
+    for number, written in enumerate(variables.entries(ingress, "rules")):
+        host = written if isinstance(written, str) else text(mapping(written).get("host"))
         paths = hosts.setdefault(host, set())
-        for index, entry in enumerate(map(mapping, sequence(mapping(rule.get("http")).get("paths")))):
+        for index, entry in enumerate(map(mapping, variables.entries_of(written, "http", "paths"))):
             path = text(entry.get("path")) or "/"
             kind = text(entry.get("pathType"), "ImplementationSpecific")
             paths.add(path)
@@ -665,15 +666,14 @@ def _entries(ingress: Resource, vendor: Vendor) -> Iterator[_Entry]:
             yield _Entry(ingress, host, path, kind, mapping(entry.get("backend")), pointer)
     for host, paths in (hosts or {"": set()}).items() if default else ():
         if "/" not in paths:
-            yield _Entry(ingress, host, "/", "Prefix", default, ("spec", "defaultBackend"))
+            yield _Entry(ingress, host, "/", "Prefix", mapping(default), ("spec", "defaultBackend"))
 
 
 def _as_listed(vendor: Vendor, entries: Iterable[_Entry]) -> dict[tuple[ResourceKey, Pointer], int]:
     """Return the places of paths among all rules of a load balancer: by the order of its Ingresses in their group, by
     name, by rule, and within one exact paths, then the longest prefix, then the others as they are written."""
-    numbered = {
-        key: number for number, key in enumerate(dict.fromkeys((e.ingress.key, e.pointer[:3]) for e in entries))
-    }
+    rules = dict.fromkeys((entry.ingress.key, entry.pointer[:3]) for entry in entries)
+    numbered = {rule: number for number, rule in enumerate(rules)}
 
     def place(entry: _Entry) -> tuple[object, ...]:
         ingress = entry.ingress

@@ -13,7 +13,8 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
-from policylint.doors.named import leads_out, left_open
+from policylint.doors.named import leads_out
+from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
 from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
@@ -22,6 +23,7 @@ from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
+from policylint.model.keys import filled_in
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.policy.results import PolicyState
@@ -99,7 +101,7 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
         rules = [_perhaps(gateway, rule) for rule in _rules(world, gateway, servers, bound)]
         openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
-        yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen)
+        yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen, in_order=True)
 
 
 def _served(world: World) -> dict[ResourceKey, list[_Server]]:
@@ -144,7 +146,7 @@ def _servers(gateway: Resource, taken: _Taken) -> Iterator[_Server]:
             asked = (Guard(gateway, {setting: {"secret": text(tls.get("credentialName"))}}, {(setting,): place}),)
         opening = Opening("tls" if secure and (passes or protocol == "TLS") else scheme, there, passes=passes)
         redirects = scheme == "http" and tls.get("httpsRedirect") is True
-        hosts = tuple(texts(server.get("hosts")))
+        hosts = tuple(words(server.get("hosts")))
         yield _Server(opening, hosts, ("spec", "servers", number), asked, redirects, mode if secure else "")
 
 
@@ -251,7 +253,8 @@ def _hosts(virtual: Resource, gateway: Resource, server: _Server) -> list[str]:
     """Return the hosts that a VirtualService shares with a server."""
     shared = {
         _shared(wanted, offered, virtual.key.namespace, gateway.key.namespace)
-        for wanted in texts(virtual.spec.get("hosts"))
+        for wanted in entries(virtual, "hosts")
+        if isinstance(wanted, str)
         for offered in server.hosts
     }
     return sorted(host for host in shared if host is not None)
@@ -273,7 +276,7 @@ def _of_requests(world: World, gateway: Resource, server: _Server, bound: Sequen
     for rank, (virtual, host, name, rule, pointer) in enumerate(_by_authority(_in_order(found, gateway, server))):
         meant = [each for each in _meant(virtual, gateway, server, rule) if _is_for(each, host, server) is not False]
         matches = [said for each in meant for said in _matches(each, host, server)]
-        if rule.get("match") and not matches:
+        if rule.get("match") and not matches and not is_left_open(virtual, (*pointer, "match")):
             continue
         body, answers = _body(world, virtual, rule, server)
         name = _named(world, virtual, rule, name, server)
@@ -294,7 +297,8 @@ def _in_order(found: Sequence[_Found], gateway: Resource, server: _Server) -> li
         virtual, host, _, rule, _ = entry
         if (virtual.key, host) in ended:
             continue
-        takes_all = not rule.get("match") or any(map(_takes_all, _meant(virtual, gateway, server, rule)))
+        takes_all = any(map(_takes_all, _meant(virtual, gateway, server, rule)))
+        takes_all = takes_all or not (rule.get("match") or stands_in_variable(virtual, entry[-1]))
         if takes_all:
             ended.add((virtual.key, host))
         kept.append((takes_all, entry))
@@ -312,7 +316,7 @@ def hidden(world: World) -> Iterator[DeadEnd]:
     for virtual in world.of_kind(*VIRTUAL_SERVICE) if world.of_kind(*OWN_GATEWAY) else ():
         for gateway in world.of_kind(*OWN_GATEWAY) if virtual.spec.get("exportTo") else ():
             homes = _homes(world, gateway)
-            if _is_named(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
+            if _names(virtual, gateway) and all(is_exported(virtual, home) is False for home in homes):
                 known = gateway_pods.homes(world, gateway)
                 if not known and any(name not in _OWN for name in texts(virtual.spec["exportTo"])):
                     continue  # the namespaces that it names are those of the pods, perhaps
@@ -325,25 +329,31 @@ def hidden(world: World) -> Iterator[DeadEnd]:
 
 def _is_bound(world: World, virtual: Resource, gateway: Resource) -> bool:
     """Return whether a VirtualService names a Gateway, and is shown to the namespace of its pods."""
-    return _names(virtual, gateway) and any(is_exported(virtual, there) is True for there in _homes(world, gateway))
+    names = _names(virtual, gateway) or _may_name(virtual, gateway)
+    return names and any(is_exported(virtual, there) is True for there in _homes(world, gateway))
 
 
 def _names(virtual: Resource, gateway: Resource) -> bool:
-    """Return whether a VirtualService is for a Gateway, or may be: a variable may stand for any."""
-    named = virtual.spec.get("gateways")
-    return is_symbolic(named) or any(map(is_symbolic, texts(named))) or _is_named(virtual, gateway)
-
-
-def _is_named(virtual: Resource, gateway: Resource) -> bool:
     return gateway.key.path in _in_full(virtual, virtual.spec.get("gateways"))
 
 
 def _perhaps(gateway: Resource, rule: DoorRule) -> DoorRule:
     """Return a rule at a Gateway with why it is not known whether it is there, where a variable stands for the Gateway
     of its VirtualService."""
-    if rule.holder.key[:2] != VIRTUAL_SERVICE or _is_named(rule.holder, gateway):
+    if rule.holder.key[:2] != VIRTUAL_SERVICE or _names(rule.holder, gateway):
         return rule
     return rule._replace(unknown=f"the Gateway that {rule.holder.key} is for stands in a variable")
+
+
+def _may_name(virtual: Resource, gateway: Resource) -> bool:
+    """Tell whether a variable in the Gateways of a VirtualService may stand for one."""
+    full = gateway.key.path
+    stated = [each for each in entries(virtual, "gateways") if isinstance(each, str)]
+    return any(
+        filled_in(each, name) is not None
+        for each in filter(is_symbolic, stated)
+        for name in (full, full.partition("/")[2])
+    )
 
 
 def _homes(world: World, gateway: Resource) -> set[str]:
@@ -353,7 +363,7 @@ def _homes(world: World, gateway: Resource) -> set[str]:
 
 def _in_full(virtual: Resource, names: object) -> list[str]:
     """Return the names of Gateways with their namespaces: that of the VirtualService where none is said."""
-    return [name if "/" in name else f"{virtual.key.namespace}/{name}" for name in texts(names)]
+    return [name if "/" in name else f"{virtual.key.namespace}/{name}" for name in words(names)]
 
 
 def _shared(wanted: str, offered: str, home: str, there: str) -> str | None:
@@ -362,6 +372,8 @@ def _shared(wanted: str, offered: str, home: str, there: str) -> str | None:
     Args:
         home, there: the namespaces of the VirtualService and of the Gateway.
     """
+    if is_symbolic(wanted) or is_symbolic(offered):
+        return _pattern(wanted)
     namespace, slash, name = offered.rpartition("/")
     if slash and namespace not in ("*", home) and not (namespace == "." and home == there):
         return None
@@ -370,15 +382,15 @@ def _shared(wanted: str, offered: str, home: str, there: str) -> str | None:
 
 def _pattern(offered: str) -> str:
     """Return a host of a server or a VirtualService as a pattern, the namespace left out."""
+    if is_symbolic(offered):
+        return offered
     name = offered.rpartition("/")[2].lower()
     return "" if name == "*" else name
 
 
 def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[str, Any], Pointer]]:
     """Yield name, rule and place of the HTTP routes, those that are delegated in their place."""
-    if open_ := left_open(virtual.spec.get("http")):
-        yield "http", open_, ("spec", "http")
-    for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
+    for number, rule in enumerate(map(mapping, entries(virtual, "http"))):
         pointer: Pointer = ("spec", "http", number)
         name = text(rule.get("name")) or f"http-{number}"
         if not rule.get("delegate"):
@@ -404,7 +416,7 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
 def _routes(world: World, virtual: Resource, field: str, number: int) -> dict[str, list[Mapping[str, Any]]]:
     """Return where a rule sends requests, with what is known of destinations that proxies cannot get them to."""
     ends = world.once(_failing)
-    routes = map(mapping, sequence(mapping(sequence(virtual.spec.get(field))[number]).get("route")))
+    routes = map(mapping, sequence(mapping(entries(virtual, field)[number]).get("route")))
     at: Pointer = ("spec", field, number, "route")
     return {"route": [{**each, **ends.get((virtual.key, (*at, place)), {})} for place, each in enumerate(routes)]}
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.variables import settled
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, value_at
 from policylint.model.quantities import milliseconds
 from policylint.model.resource import Written
@@ -182,6 +183,8 @@ def door(
     openings: Iterable[Opening] = (),
     unseen: str = "",
     served_by: str = "",
+    *,
+    in_order: bool = False,
 ) -> Door:
     """Return a door with its routes and guards.
 
@@ -190,7 +193,9 @@ def door(
         backends: returns the backends of an object's rules.
         openings: further ports that are open, whether or not a rule is for them.
         served_by: whose it is as far as its objects tell.
+        in_order: whether its rules are tried as they stand.
     """
+    rules = [settled(rule, in_order=in_order) for rule in rules]
     served: dict[Opening, set[ResourceKey]] = {opening: set() for opening in openings}
     for rule in rules:
         served.setdefault(rule.opening, set()).add(rule.holder.key)

@@ -5,16 +5,11 @@ Source: traefik, pkg/provider/kubernetes/crd, makeID; KIC, internal/annotations 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from policylint.documents import Pointer
-from policylint.doors.lowered import DoorRule, Guard, Opening
-from policylint.model import Resource, ResourceKey, World, is_symbolic, text, value_at
+from policylint.model import ResourceKey, World, is_symbolic, text
 from policylint.topology.routes import UNSEEN
-
-_OPENINGS = (Opening("http", 80), Opening("https", 443))
 
 
 def entries(stated: object) -> list[str]:
@@ -58,27 +53,6 @@ def leads_out(world: World, key: ResourceKey) -> Mapping[str, str]:
     """Return what marks the rule that leads on to an object which may be elsewhere; {} where it is here, or missing."""
     is_open = bool(key.name) and world.get(key) is None and world.resolve_outer(key).unknown
     return {UNSEEN: str(key)} if is_open else {}
-
-
-def left_open(stated: object) -> Mapping[str, str]:
-    """Return what marks the rule in the place of those for which a variable stands; {} where none does."""
-    return {UNSEEN: f"what {stated} stands for"} if is_symbolic(stated) else {}
-
-
-def open_guards(holder: Resource, *places: Pointer) -> list[Guard]:
-    """Return what may be asked where an object has a variable in the place of what asks, or of one of a list."""
-    found = ((place, value_at(holder.body, place)) for place in places)
-    stated = ((place, value if isinstance(value, list) else [value]) for place, value in found)
-    named = ((place, next(filter(is_symbolic, values), None)) for place, values in stated)
-    return [Guard(holder, {"unread": name}, {("unread",): place}) for place, name in named if name is not None]
-
-
-def open_rules(holders: Iterable[Resource], field: str) -> Iterator[DoorRule]:
-    """Yield what stands for the rules of all hosts in whose place objects have a variable: it comes last."""
-    for holder, opening in product(holders, _OPENINGS):
-        if open_ := left_open(holder.spec.get(field)):
-            body = {"precedence": (0, 0, 0, 0, 0), **open_}
-            yield DoorRule(holder, opening, "", field, body, ("spec", field))
 
 
 def gone(world: World, keys: Iterable[ResourceKey]) -> list[ResourceKey]:

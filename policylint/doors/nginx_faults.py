@@ -11,6 +11,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.nginx_policies import GROUP
+from policylint.doors.variables import is_left_open
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 
@@ -58,7 +59,12 @@ def child_key(server: Resource, name: str) -> ResourceKey:
 
 
 def fault_of_server(server: Resource) -> tuple[Pointer, str] | None:
-    """Return where and why a VirtualServer is rejected as a whole."""
+    """Return where and why a VirtualServer is rejected as a whole, None where that is not known."""
+    found = _fault_of_server(server)
+    return None if found is None or is_left_open(server) else found
+
+
+def _fault_of_server(server: Resource) -> tuple[Pointer, str] | None:
     if not text(server.spec.get("host")):
         return ("spec",), "it has no `host`"
     if found := _fault_of_policies(server, server.spec, ("spec",)):
@@ -75,10 +81,13 @@ def fault_of_server(server: Resource) -> tuple[Pointer, str] | None:
 def _fault_of_routes(holder: Resource, field: str) -> tuple[Pointer, str] | None:
     """Return where and why the routes of an object are not taken, and with them the object."""
     upstreams = {text(mapping(each).get("name")) for each in sequence(holder.spec.get("upstreams"))}
+    are_open = any(map(is_symbolic, upstreams))
     seen: set[LocationPath] = set()
     for number, route in enumerate(map(mapping, sequence(holder.spec.get(field)))):
         place: Pointer = ("spec", field, number)
         path = LocationPath.of(text(route.get("path")))
+        if is_symbolic(path.value):
+            return None
         if not path.is_expression and not path.value.startswith("/"):
             return (*place, "path"), f"path `{text(route.get('path'))}` does not begin with /, ~, = or ^~"
         if path in seen:
@@ -92,7 +101,7 @@ def _fault_of_routes(holder: Resource, field: str) -> tuple[Pointer, str] | None
         if found := _fault_of_policies(holder, route, place):
             return found
         for at, stated in decisions(route, place):
-            if found := _fault_of_decision(at, stated, upstreams):
+            if found := _fault_of_decision(at, stated, None if are_open else upstreams):
                 return found
         for index, match in enumerate(map(mapping, sequence(route.get("matches")))):
             if not sequence(match.get("conditions")):
@@ -118,7 +127,7 @@ def decisions(route: Mapping[str, Any], place: Pointer) -> Iterator[tuple[Pointe
 
 
 def _fault_of_decision(
-    place: Pointer, stated: Mapping[str, Any], upstreams: Collection[str]
+    place: Pointer, stated: Mapping[str, Any], upstreams: Collection[str] | None
 ) -> tuple[Pointer, str] | None:
     splits = list(map(mapping, sequence(stated.get("splits"))))
     actions = [((*place, "action"), stated.get("action"))] if stated.get("action") else []
@@ -129,7 +138,7 @@ def _fault_of_decision(
         if len(held) != 1:
             return at, f"an action has {' and '.join(f'`{name}`' for name in held) or 'nothing to do'}"
         name = upstream_of(action)
-        if name and name not in upstreams and not is_symbolic(name):
+        if name and upstreams is not None and name not in upstreams and not is_symbolic(name):
             return at, f"an action names upstream {name}, which `upstreams` does not have"
     weights = [each.get("weight") for each in splits]
     whole = [weight for weight in weights if isinstance(weight, int)]

@@ -12,7 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, unseen
 from policylint.doors.lowered import Guard, closing
-from policylint.doors.named import open_guards
+from policylint.doors.variables import open_guards
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts, value_at
 
 GROUP = "k8s.nginx.org"
@@ -103,7 +103,7 @@ def asked(
     taken: set[str] = set()
     for number, reference in enumerate(map(mapping, references)):
         if not reference:
-            continue
+            continue  # a variable stands for it
         key = named(owner, reference)
         where: Pointer = (*place, number) if value_at(owner.body, (*place, number)) is not None else place
         policy = world.get(key)
@@ -112,6 +112,9 @@ def asked(
             if resolution.missing and not world.elsewhere(key):
                 return PolicyDemands([closing(owner, where, CLOSED, f"{key} is missing")])
             found.append(Guard(owner, {"unread": str(key)}, {("unread",): where}))
+            continue
+        if _is_open(policy):
+            found.append(Guard(policy, {"unread": str(key)}, {("unread",): ("metadata", "name")}))
             continue
         section = next((name for name in _SECTIONS if name in policy.spec), "")
         why = fault(policy, of_server=of_server, secure=secure)
@@ -155,6 +158,8 @@ def named(owner: Resource, reference: Mapping[str, Any]) -> ResourceKey:
 
 def fault(policy: Resource, *, of_server: bool = True, secure: bool = True) -> str:
     """Return why a Policy closes what names it, whatever else is there; "" where it does not."""
+    if _is_open(policy):
+        return ""
     held = [name for name in _SECTIONS if name in policy.spec]
     if len(held) != 1:
         return f"it has {' and '.join(f'`{name}`' for name in held) or 'no section'}, and must have one"
@@ -166,6 +171,11 @@ def fault(policy: Resource, *, of_server: bool = True, secure: bool = True) -> s
     if held[0] == "ingressMTLS" and not secure:
         return "`ingressMTLS` needs TLS"
     return ""
+
+
+def _is_open(policy: Resource) -> bool:
+    """Tell whether a variable stands for what a Policy says, or for a section of it."""
+    return any(map(is_symbolic, (policy.body.get("spec"), *policy.spec.values())))
 
 
 def _fault_of_secrets(world: World, policy: Resource, section: str) -> str:

@@ -16,7 +16,7 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, Backends, with_faults
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
-from policylint.doors.named import leads_out, left_open
+from policylint.doors.named import leads_out
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
     LocationPath,
@@ -30,10 +30,11 @@ from policylint.doors.nginx_faults import (
 )
 from policylint.doors.nginx_policies import CLOSED, GROUP, KIND, PolicyDemands, asked, fault_of_secret
 from policylint.doors.peculiar import SERVER
+from policylint.doors.variables import entries, host_of, listed
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.matches import FOREIGN
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.regex import expression
@@ -122,7 +123,7 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
 
 def _rules(world: World, server: Resource) -> Iterator[DoorRule]:
     """Yield the rules of a VirtualServer, none of one that is rejected, or whose host another object certainly has."""
-    host = text(server.spec.get("host"))
+    host = host_of(server, "host")
     contested = contest(world, server, host)
     if fault_of_server(server) is None and not (contested is not None and contested.is_lost):
         unknown = "" if contested is None else contested.doubt(host)
@@ -154,7 +155,7 @@ class _Server:
     def __init__(self, world: World, server: Resource, unknown: str) -> None:
         self._world = world
         self._server = server
-        self._host = text(server.spec.get("host"))
+        self._host = host_of(server, "host")
         self._tls: Mapping[str, Any] = mapping(server.spec.get("tls"))
         self._secure = bool(text(self._tls.get("secret")))
         self._fault_of_tls = fault_of_secret(world, server, text(self._tls.get("secret")), _CERTIFICATE)
@@ -280,9 +281,7 @@ class _Server:
 
     def _all(self) -> Iterator[_Location]:
         below: dict[ResourceKey, tuple[Resource, Mapping[str, Any], Pointer]] = {}
-        if open_ := left_open(routes := self._server.spec.get("routes")):
-            yield self._location(self._server, {"path": "/"}, ("spec", "routes"), None)._replace(open=open_)
-        for number, route in enumerate(map(mapping, sequence(routes))):
+        for number, route in enumerate(map(mapping, entries(self._server, "routes"))):
             place: Pointer = ("spec", "routes", number)
             if not (text(route.get("route")) or route.get("routeSelector")):
                 yield self._location(self._server, route, place, None)
@@ -292,7 +291,7 @@ class _Server:
                 if not fault_of_child(self._world, self._server, route, child):
                     below[child.key] = (child, route, place)
         for child, above, at in below.values():
-            for number, route in enumerate(map(mapping, sequence(child.spec.get("subroutes")))):
+            for number, route in enumerate(map(mapping, entries(child, "subroutes"))):
                 yield self._location(child, route, ("spec", "subroutes", number), (above, at))
 
     def _location(
@@ -302,7 +301,7 @@ class _Server:
         place: Pointer,
         above: tuple[Mapping[str, Any], Pointer] | None,
     ) -> _Location:
-        policies = (holder, sequence(route.get("policies")), (*place, "policies"))
+        policies = (holder, listed(route.get("policies")), (*place, "policies"))
         snippets = (holder, text(route.get("location-snippets")), (*place, "location-snippets"))
         if above is not None and not policies[1]:
             policies = (self._server, sequence(above[0].get("policies")), (*above[1], "policies"))
@@ -416,6 +415,9 @@ def _body(
     body: dict[str, Any] = {"backendRefs": references}
     if rewrites[0].path and not others:
         body["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": rewrites[0].path}}]
+    called = [upstream_of(action) for action, upstream in zip(actions, found, strict=True) if upstream is None]
+    if variable := next(filter(is_symbolic, (*called, *(upstreams if called else ()))), ""):
+        body["backendRefs"] = variable
     place = (*location.pointer, "splits")
     return body, (Guard(location.holder, {"unread": "splits"}, {("unread",): place}),) if None in found else ()
 

@@ -15,11 +15,12 @@ from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
-from policylint.doors.named import left_open, meant, open_guards
+from policylint.doors.named import meant
 from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
 from policylint.doors.traefik_ties import Router, Tie, placed, ties
+from policylint.doors.variables import BEFORE_ALL, entries, is_left_open, open_guards, words
 from policylint.doors.vendors import guards, naming
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
@@ -84,6 +85,8 @@ def unrouted(world: World) -> Iterator[DeadEnd]:
     for ingress in (each for kind in kinds for each in world.of_kind(*kind)):
         for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
             pointer: Pointer = ("spec", "routes", number)
+            if is_left_open(ingress, pointer):
+                continue
             if _leads_nowhere(world, ingress, route):
                 fix = "name a service"
                 if ingress.key[:2] == KIND:
@@ -135,7 +138,7 @@ def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
     found: dict[tuple[str, str], list[DoorRule]] = {}
     for kind, scheme in _STREAMS.items():
         for route in world.of_kind(KIND[0], kind):
-            for name in texts(route.spec.get("entryPoints")) or list(ENTRY_POINTS):
+            for name in points_of(route) or list(ENTRY_POINTS):
                 found.setdefault((class_of(route), name), []).extend(_streams(world, route, scheme, name))
     for (of_class, name), rules in found.items():
         if rules:
@@ -152,7 +155,7 @@ def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> 
     secure = scheme == "tcp" and isinstance(tls, dict)
     passes = secure and mapping(tls).get("passthrough") is True
     known = ENTRY_POINTS.get(entry_point)
-    for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+    for number, route in enumerate(map(mapping, entries(ingress, "routes"))):
         refusal = _refusal(world, ingress, route)
         if (refusal is not None and refusal.certain) or (ingress.key, number) in world.once(_unmade):
             continue
@@ -357,11 +360,9 @@ def _routers(world: World, routes: Iterable[Resource]) -> Iterator[Router]:
         found: dict[str, Router] = {}
         openings = tuple(_openings(world, ingress))
         points = ingress.spec.get("entryPoints")
-        is_open = is_symbolic(points) or any(map(is_symbolic, texts(points)))
+        is_open = any(map(is_symbolic, words(points)))
         where = f"the entry point that {ingress.key} is for stands in a variable" if is_open else ""
-        if open_ := left_open(ingress.spec.get("routes")):
-            yield Router(ingress, 0, 0, [(Matcher("HostRegexp", (".*",)),)], openings, open_, (), where)
-        for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+        for number, route in enumerate(map(mapping, entries(ingress, "routes"))):
             refusal = _refusal(world, ingress, route)
             if (refusal is not None and refusal.certain) or (ingress.key, number) in unmade:
                 continue
@@ -369,6 +370,8 @@ def _routers(world: World, routes: Iterable[Resource]) -> Iterator[Router]:
             written = text(route.get("match"))
             priority = route.get("priority")
             rank = priority if isinstance(priority, int) and priority else len(written)
+            if not route:  # a variable stands for it
+                written, rank = f"{number}", BEFORE_ALL
             body, asked = _body(world, ingress, route, number)
             read = alternatives(written) or [(Matcher("?", (written,)),)]
             found[written] = Router(ingress, number, rank, read, openings, body, asked, doubt)
@@ -398,7 +401,7 @@ def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
     found: set[tuple[ResourceKey, Any]] = set()
     broken = {end.holder.key for end in without_service(world) if end.holder.key[:2] in (TRAEFIK_SERVICE, _MIDDLEWARE)}
     for ingress in (each for kind in (KIND[1], *_STREAMS) for each in world.of_kind(KIND[0], kind)):
-        rules = enumerate(map(mapping, sequence(ingress.spec.get("routes"))))
+        rules = enumerate(map(mapping, entries(ingress, "routes")))
         found.update((ingress.key, number) for number, route in rules if _leads_nowhere(world, ingress, route))
     for end in without_object(world):
         if end.holder.key[:2] == TRAEFIK_SERVICE:
@@ -423,7 +426,7 @@ def _leads_nowhere(world: World, ingress: Resource, route: Mapping[str, Any]) ->
     Source: traefik/traefik v3.7.13, pkg/server/router/router.go, buildHTTPHandler; in older releases, and for
     connections, the service that it is given does not exist (pkg/server/service/service.go, BuildHTTP; tcp, udp).
     """
-    is_empty = route.get("services") in (None, [])
+    is_empty = bool(route) and route.get("services") in (None, [])
     return is_empty and ingress.key not in world.once(_parents)
 
 
@@ -458,14 +461,19 @@ def _rules(world: World, routers: Sequence[Router], hosts: Hosts) -> Iterator[Do
                 yield DoorRule(router.ingress, opening, host, name, said, pointer, wanted, router.unknown)
 
 
+def points_of(ingress: Resource) -> list[str]:
+    """Return the entry points that an object states; none where a variable may stand for one."""
+    named = texts(ingress.spec.get("entryPoints"))
+    return [] if any(map(is_symbolic, named)) else named
+
+
 def _openings(world: World, ingress: Resource) -> Iterator[tuple[str, Opening]]:
     """Yield the entry points where a route is open: a router with TLS takes https alone, one without http alone.
 
     Those of the chart end TLS for routers without it, too, unless the arguments of its containers show otherwise.
     """
     secure = isinstance(ingress.spec.get("tls"), dict)
-    named = texts(ingress.spec.get("entryPoints"))
-    for name in list(ENTRY_POINTS) if not named or any(map(is_symbolic, named)) else named:
+    for name in points_of(ingress) or list(ENTRY_POINTS):
         known = ENTRY_POINTS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
         if not secure and name in world.once(unsecured):
             known = known._replace(scheme="http")
@@ -497,7 +505,10 @@ def _body(
     filters, elsewhere = [], []
     for middleware in filter(None, map(mapping, sequence(route.get("middlewares")))):
         named = _middleware(world, ingress, middleware)
-        if named is None:
+        found = None if named is None else world.get(named)
+        if found is not None and is_symbolic(found.body.get("spec")):
+            elsewhere.append(found.key.name)
+        elif named is None:
             elsewhere.append(text(middleware.get("name")))
         else:
             reference = {"group": KIND[0], "kind": "Middleware", "name": named.name, "namespace": named.namespace}

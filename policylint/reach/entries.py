@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.doors import is_inside
+from policylint.doors.variables import undetermined
 from policylint.model import ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
 from policylint.topology import ListenerState
@@ -108,6 +109,9 @@ def doors(tracer: Tracer, gateways: Iterable[ResourceKey] | None = None) -> dict
                 for route, candidate in tracer.attached(listener, *(_STREAM_ROUTES if stream else _ROUTES)):
                     for hostname in (EVERY,) if stream else candidate.hostnames:
                         named.setdefault(hostname, set()).add(route.route.key)
+        if any(map(undetermined, tracer.holders(state))):  # what it opens is not known
+            naming = [each for each in topology.routes if any(parent.wanted == key for parent in each.parents)]
+            found[key, "http", 0] = {host: set() for each in naming for host in each.hostnames} or {EVERY: set()}
     for key in topology.unseen:
         for scheme, number in tracer.out_of_sight.doors(key) if chosen is None or key in chosen else ():
             named = found[key, scheme, number] = {}

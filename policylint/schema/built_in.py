@@ -248,11 +248,13 @@ def _of_service(spec: Mapping[str, Any]) -> Iterator[_Fault]:
 
 def _of_ingress(spec: Mapping[str, Any]) -> Iterator[_Fault]:
     for number, rule in enumerate(map(mapping, sequence(spec.get("rules")))):
-        for index, entry in enumerate(map(mapping, sequence(mapping(rule.get("http")).get("paths")))):
-            at: Pointer = ("spec", "rules", number, "http", "paths", index)
+        for index, written in enumerate(sequence(mapping(rule.get("http")).get("paths"))):
+            entry, at = mapping(written), ("spec", "rules", number, "http", "paths", index)
             path, kind = text(entry.get("path")), entry.get("pathType")
             is_kept = is_symbolic(path) or is_symbolic(text(kind)) or "{{" in path
             is_kept = is_kept or (not path and kind == "ImplementationSpecific")
+            if is_symbolic(written):
+                continue
             if kind is None:
                 yield at, "pathType: Required value", "has a path without `pathType`", "`pathType` is required"
             elif not is_kept and not path.startswith("/"):
@@ -261,13 +263,16 @@ def _of_ingress(spec: Mapping[str, Any]) -> Iterator[_Fault]:
             elif not is_kept and kind in ("Exact", "Prefix") and (found := _NO_PATH.search(path)):
                 said = f"{path!r}: must not contain {found[0]!r}"
                 yield (*at, "path"), said, f"has the path {path!r}", f"no path has {found[0]!r} in it"
-            yield from _of_backend(mapping(entry.get("backend")), (*at, "backend"))
-    if "defaultBackend" in spec:
+            if not is_symbolic(entry.get("backend")):
+                yield from _of_backend(mapping(entry.get("backend")), (*at, "backend"))
+    if "defaultBackend" in spec and not is_symbolic(spec["defaultBackend"]):
         yield from _of_backend(mapping(spec["defaultBackend"]), ("spec", "defaultBackend"))
 
 
 def _of_backend(backend: Mapping[str, Any], at: Pointer) -> Iterator[_Fault]:
     held = [name for name in ("service", "resource") if backend.get(name)]
+    if is_symbolic(mapping(backend.get("service")).get("port")) or any(is_symbolic(backend[name]) for name in held):
+        return
     port = mapping(mapping(backend.get("service")).get("port"))
     if len(held) != 1:
         says = f"has a backend with {' and '.join(held) or 'neither service nor resource'}"

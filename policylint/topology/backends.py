@@ -64,6 +64,8 @@ def ports(resource: Resource) -> list[Port]:
 def _ports(resource: Resource) -> list[Port]:
     if (resource.key.group, resource.key.kind) not in (SERVICE, SERVICE_IMPORT):
         return []
+    if is_symbolic(resource.body.get("spec")) or is_symbolic(resource.spec.get("ports")):
+        return [Port("", None, "TCP")]
     return [
         Port(text(port.get("name")), integer(port.get("port")), text(port.get("protocol"), "TCP"))
         for port in map(mapping, sequence(resource.spec.get("ports")))
@@ -165,7 +167,7 @@ class Backends:
             message = f"{target} has no port {port}"
         return BackendState(
             role, pointer, rule, target, port, resolution, port_found, section, granted, reason, message
-        )
+        )._replace(open_port=is_symbolic(reference.get("port")))
 
     def _delegation(self, rule: int, pointer: Pointer, role: BackendRole, target: ResourceKey) -> BackendState:
         """Return the state of a reference to routes: `*` and labels select any number of them, so none is missing."""

@@ -96,12 +96,13 @@ def rule_at(route: Resource, index: int) -> Rule | None:
 
 
 def _rules(route: Resource) -> list[Rule]:
-    role, parsed, stated = f"{route.key.kind}Rule", [], route.spec.get("rules")
+    role, parsed, spec = f"{route.key.kind}Rule", [], route.body.get("spec")
+    stated = spec if is_symbolic(spec) else route.spec.get("rules")
     if stated is None and route.key.kind == "HTTPRoute":
         stated = _DEFAULT_RULES
     written = [{"matches": stated}] if is_symbolic(stated) else sequence(stated)
     named = {text(mapping(value).get("name")) for value in written}
-    for index, value in enumerate(written):
+    for index, value in enumerate({"matches": each} if is_symbolic(each) else each for each in written):
         if isinstance(value, dict):
             name, place = text(value.get("name")), f"rule-{index + 1}"
             section = name or (f"{place} without a name" if place in named else place)

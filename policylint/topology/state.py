@@ -207,6 +207,7 @@ class BackendState(NamedTuple):
         reason: InvalidKind, RefNotPermitted, BackendNotFound, what its controller says, or "" (a missing port fails
             no condition).
         status: of all requests to it, where the controller takes the reference and has no endpoints for it; None else.
+        open_port: whether a variable stands for its port.
     """
 
     role: BackendRole
@@ -221,6 +222,7 @@ class BackendState(NamedTuple):
     reason: str = ""
     message: str = ""
     status: int | None = None
+    open_port: bool = False
 
 
 class RouteState(NamedTuple):

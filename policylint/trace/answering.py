@@ -10,6 +10,7 @@ from typing import Any
 from policylint.catalog.content import owner_of_object
 from policylint.documents import Pointer
 from policylint.doors import is_door
+from policylint.doors.variables import listed
 from policylint.implementations import Implementation, implementation
 from policylint.implementations.generic import Traffic
 from policylint.implementations.generic.limits import limits
@@ -75,7 +76,8 @@ class Responder:
                 to = Redirect(301, asked.scheme, asked.host, asked.port, path)
                 return candidate, _ended(trace, message, Outcome(redirect=to))
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
-            if stated := next((field for field in ("filters", "backendRefs") if is_symbolic(rule.get(field))), ""):
+            ends = (field for field in ("filters", "backendRefs") if any(map(is_symbolic, listed(rule.get(field)))))
+            if stated := next(ends, ""):
                 why = f"the {stated} of {candidate.rule.node} stand in a variable"
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
             questions: list[RequestQuestion] = []

@@ -187,7 +187,7 @@ def problem(backend: BackendState) -> str:
         return f"no ReferenceGrant lets the route name {backend.wanted}"
     if backend.resolution.missing:
         return backend.resolution.reason
-    if backend.port is None and backend.wanted[:2] == SERVICE:
+    if backend.port is None and backend.wanted[:2] == SERVICE and not backend.open_port:
         return f"{backend.wanted} is named without a port"
     return backend.message if backend.port_found is False else ""
 

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from policylint.catalog.login_proxies import is_of_login
 from policylint.doors import DOOR_GUARDS, PUBLISHED, is_door, is_inside, proxies, with_doors
 from policylint.doors.out_of_sight import OutOfSight
+from policylint.doors.variables import entries, undetermined
 from policylint.implementations.generic.headers import admitted
 from policylint.model import Node, Resource, ResourceKey, is_symbolic, mapping, sequence
 from policylint.model.kinds import WAYS_IN
@@ -109,7 +110,8 @@ class Tracer:
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
         for state, candidate in attached(simulation):
             self._attached[candidate.node].append((state, candidate))
-        self._anywhere = [each for each in simulation.topology.routes if is_symbolic(each.route.spec.get("parentRefs"))]
+        named = ((each, entries(each.route, "parentRefs")) for each in simulation.topology.routes)
+        self._anywhere = [each for each, parents in named if any(map(is_symbolic, parents))]
         for state in simulation.topology.routes:
             for parent in state.parents:
                 if parent.section_found is None and is_symbolic(parent.section):
@@ -315,6 +317,12 @@ class Tracer:
         """Return the merged list of a Gateway: its own listeners, then those of its ListenerSets."""
         return [*gateway.listeners, *self._of_sets.get(gateway.gateway.key, ())]
 
+    def holders(self, gateway: GatewayState) -> list[Resource]:
+        """Return what holds the listeners of a Gateway: itself, and its ListenerSets."""
+        key = gateway.gateway.key
+        sets = (each for each in self.topology.listener_sets if each.parent == key)
+        return [gateway.gateway, *(each.listener_set for each in sets)]
+
     def _at_proxy(self, gateway: GatewayState) -> list[ListenerState]:
         """Return the listeners of the proxy that takes requests for a Gateway: those of all Gateways that share it."""
         key = gateway.gateway.key
@@ -404,6 +412,8 @@ class Tracer:
         gateway = self.topology.gateway(key)
         if gateway is None:
             return self._at_unseen(start, key, among)
+        if is_symbolic(gateway.gateway.body.get("spec")):
+            return self._without_listener(start, Selection(None), gateway)
         if why := not_served(gateway):
             return start._replace(outcome=Outcome(refused=True, reason=why))
         chosen = self._selected(gateway, request)
@@ -460,8 +470,8 @@ class Tracer:
 
     def _without_listener(self, start: Trace, chosen: Selection, gateway: GatewayState) -> Trace:
         request = start.request
-        if chosen.listener is None and is_symbolic(gateway.gateway.spec.get("listeners")):
-            why = f"the listeners of {gateway.gateway.key} stand in a variable"
+        if open_at := next(filter(None, map(undetermined, self.holders(gateway))), ""):
+            why = f"which listeners {gateway.gateway.key} has is not known: a variable stands at {open_at}"
             return start._replace(outcome=Outcome(unknown=True, reason=why))
         refused = chosen.status is None
         grpc = "Unimplemented" if request.grpc and chosen.status == 404 else ""
@@ -503,9 +513,9 @@ class Tracer:
             may_serve = [(state.route, state.hostnames) for state in open_states]
             ranked = self._ranking(gateway)
             open_ones = matches_at(may_serve, request.host, self._narrowing, ranked, grpc)
-            if open_takers := ordered(tried(open_ones, request)):
-                taker = open_takers[0].route
-                end = "Gateway" if is_symbolic(taker.spec.get("parentRefs")) else "listener"
+            if may := [each for each in tried(open_ones, request) if all(miss.undecided for miss in each.misses)]:
+                taker = min(may, key=lambda each: each.order).route
+                end = "Gateway" if taker in [each.route for each in self._anywhere] else "listener"
                 why = f"the {end} that {taker.key} is for stands in a variable"
                 return start._replace(outcome=Outcome(unknown=True, reason=why))
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"

@@ -67,7 +67,8 @@ def test_listeners_that_a_variable_stands_for_may_be_there(tmp_path: Path) -> No
         route("app", "default", "[{name: gw}]", more=f"hostnames: [app.example.com], {RULES}"),
     )
     outcome = Tracer(simulation).trace(request({"scheme": "http", "host": "app.example.com", "path": "/x"})).outcome
-    assert (outcome.unknown, outcome.reason) == (True, "the listeners of Gateway default/gw stand in a variable")
+    told = "which listeners Gateway default/gw has is not known: a variable stands at spec.listeners"
+    assert (outcome.unknown, outcome.reason) == (True, told)
 
 
 def test_hosts_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
@@ -227,11 +228,11 @@ def ingress_route(more: str) -> str:
 @pytest.mark.parametrize(
     ("objects", "names"),
     [
-        ((OF_ISTIO, virtual_service("gateways: [gw], http: '${RULES}'")), "what ${RULES} stands for was not seen"),
-        ((ingress_route("routes: '${RULES}'"),), "what ${RULES} stands for was not seen"),
+        ((OF_ISTIO, virtual_service("gateways: [gw], http: '${RULES}'")), "what it matches stands in a variable"),
+        ((ingress_route("routes: '${RULES}'"),), "what it matches stands in a variable"),
         (
             (manifest("networking.k8s.io/v1", "Ingress", "app", "shop", "spec: {rules: '${RULES}'}"),),
-            "what ${RULES} stands for was not seen",
+            "what it matches stands in a variable",
         ),
         *(
             (
@@ -252,7 +253,7 @@ def ingress_route(more: str) -> str:
                     "spec: {host: app.example.com, routes: '${RULES}'}",
                 ),
             ),
-            "what ${RULES} stands for was not seen",
+            "what it matches stands in a variable",
         ),
     ],
 )  # fmt: skip
@@ -327,3 +328,57 @@ def test_what_a_variable_asks_for_is_not_known(tmp_path: Path, written: str, ask
     assert [str(key) for key in trace.outcome.backends] == ["Service shop/web"]
     found = Requirements(tracer).of(trace, "authentication")
     assert found.state == ("unknown" if asks else "open")
+
+
+INCLUDING = "includes: [{name: part, conditions: [{prefix: /part}]}], routes: [{services: [{name: web, port: 80}]}]"
+
+
+def part(routes: str) -> str:
+    return manifest("projectcontour.io/v1", "HTTPProxy", "part", "shop", f"spec: {{routes: {routes}}}")
+
+
+def below(more: str = "", of_route: str = "", of_child: str = "") -> tuple[str, str]:
+    """Return a server that leaves its paths to another object, with what each of the two says."""
+    child = f"subroutes: [{{path: /, {of_child}action: {{pass: web}}}}]"
+    ends = "upstreams: [{name: web, service: web, port: 80}]"
+    named = f"spec: {{host: app.example.com, tls: {{secret: own}}, {more}routes: [{{path: /, {of_route}route: part}}]}}"
+    return (
+        manifest("k8s.nginx.org/v1", "VirtualServer", "app", "shop", named),
+        manifest(
+            "k8s.nginx.org/v1",
+            "VirtualServerRoute",
+            "part",
+            "shop",
+            f"spec: {{host: app.example.com, {ends}, {child}}}",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("objects", "asks"),
+    [
+        ((proxy("}, authorization: '${ASKED}'}", INCLUDING), part("[{services: [{name: web, port: 80}]}]")), True),
+        ((proxy("}, ipAllowPolicy: '${ASKED}'}", INCLUDING), part("[{services: [{name: web, port: 80}]}]")), True),
+        ((proxy("}}", INCLUDING), part("[{services: [{name: web, port: 80}]}]")), False),
+        (below(), False),
+        (below("policies: '${ASKED}', "), True),
+        (below(of_route="policies: '${ASKED}', "), True),
+        (below(of_child="policies: ['${ASKED}'], "), True),
+    ],
+)
+def test_what_a_variable_of_another_object_asks_for_is_not_known(
+    tmp_path: Path, objects: tuple[str, str], asks: bool
+) -> None:
+    """What holds a rule is asked by what leads to it, too."""
+    tracer = Tracer(opened(tmp_path, service("web", "shop", "[{port: 80}]"), *objects))
+    trace = tracer.trace(request({"scheme": "https", "host": "app.example.com", "path": "/part/x"}))
+    assert [str(key) for key in trace.outcome.backends] == ["Service shop/web"]
+    assert Requirements(tracer).of(trace, "authentication").state == ("unknown" if asks else "open")
+
+
+@pytest.mark.parametrize("routes", ["'${ROUTES}'", "['${ROUTE}']"])
+def test_what_is_included_is_open_below_its_conditions_alone(tmp_path: Path, routes: str) -> None:
+    objects = proxy("}}", INCLUDING), part(routes)
+    tracer = Tracer(opened(tmp_path, service("web", "shop", "[{port: 80}]"), *objects))
+    asked = [request({"scheme": "https", "host": "app.example.com", "path": path}) for path in ("/part/x", "/x")]
+    assert [tracer.trace(each).outcome.unknown for each in asked] == [True, False]

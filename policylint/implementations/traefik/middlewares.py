@@ -45,6 +45,8 @@ def of_no_sort(middleware: Resource) -> str:
     """Return what a Middleware says where nothing of it is a sort that Traefik knows, so that it does not exist for a
     router: such fields the API server takes off. "" where it is of a sort, or a chart may yet make it one."""
     sorts = sorted(name for name, value in middleware.spec.items() if value is not None)
+    if is_symbolic(middleware.body.get("spec")):
+        return ""
     return "" if any(name in _READ or is_symbolic(name) for name in sorts) else listing(sorts, most=2) or "nothing"
 
 
@@ -52,12 +54,16 @@ def unusable(middleware: Resource) -> str:
     """Return why a Middleware of one sort cannot be built; "" where nothing is known to be wrong."""
     for sort, value in middleware.spec.items():
         stated = mapping(value)
+        if is_symbolic(value):
+            continue
         match sort:
             case "redirectScheme" if not text(stated.get("scheme")):
                 return "it names no scheme to redirect to"
             case "addPrefix" if not text(stated.get("prefix")):
                 return "its prefix is empty"
-            case "ipAllowList" | "ipWhiteList" if not sequence(stated.get("sourceRange")):
+            case "ipAllowList" | "ipWhiteList" if not (
+                sequence(stated.get("sourceRange")) or is_symbolic(stated.get("sourceRange"))
+            ):
                 return "its sourceRange is empty"
             case "redirectRegex" | "replacePathRegex":
                 refusal = expression(text(stated.get("regex"))).refusal

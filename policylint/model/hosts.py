@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policylint.model.keys import ResourceKey, is_symbolic
+from policylint.model.keys import ResourceKey, filled_in, is_symbolic
 from policylint.model.resource import Resource, texts
 
 
@@ -17,6 +17,23 @@ def names_service(host: str, home: str, service: ResourceKey) -> bool:
     name, _, rest = host.partition(".")
     of_namespace = (f"{service.namespace}{suffix}" for suffix in ("", ".svc", ".svc.cluster.local"))
     return name == service.name and (rest in of_namespace if rest else home == service.namespace)
+
+
+def may_name_service(host: str, home: str, service: ResourceKey) -> bool:
+    """Tell whether a host that may hold a variable means a Service, or may."""
+    if not is_symbolic(host):
+        return names_service(host, home, service)
+    own, suffixes = f"{service.name}.{service.namespace}", ("", ".svc", ".svc.cluster.local")
+    names = [*(f"{own}{suffix}" for suffix in suffixes), *([service.name] if home == service.namespace else [])]
+    return any(filled_in(host, name) is not None for name in names)
+
+
+def readers_of(resource: Resource) -> frozenset[str]:
+    """Return the only namespaces for which a DestinationRule or VirtualService counts; none where it may for all."""
+    readers = texts(resource.spec.get("exportTo"))
+    if not readers or "*" in readers or any(map(is_symbolic, readers)):
+        return frozenset()
+    return frozenset(resource.key.namespace if each == "." else each for each in readers if each != "~")
 
 
 def is_exported(resource: Resource, namespace: str) -> bool | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 
 from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text
+from policylint.model.hosts import readers_of
 from policylint.network.kinds import has_policies
 from policylint.policy.authorizing import Client
 from policylint.reach.entries import EntryPoint
@@ -13,7 +14,7 @@ from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
 from policylint.trace import Trace, Tracer
-from policylint.trace.mesh import MetBy, consumers, met_by, routed_otherwise, server_names
+from policylint.trace.mesh import MetBy, consumers, met_by, routed_otherwise, routing, server_names
 from policylint.trace.network import met_by_network
 
 IDENTIFIED = Predicate("Pair", "*/*")
@@ -140,7 +141,8 @@ def _met(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
         if routed or world.once(has_policies):
             accounts = [each for each in clients.by_account if not is_symbolic(each)]
             named = {key.name for key in world.resources if key[:2] == ("", "Namespace") and not is_symbolic(key.name)}
-            spaces = sorted(named.union(account.partition("/")[0] for account in accounts))
+            readers = chain.from_iterable(map(readers_of, routing(world, service)))
+            spaces = sorted(named.union(readers, (account.partition("/")[0] for account in accounts)))
             tracer.met_inside[place] = dict(_apart(tracer, entry, accounts, spaces))
     return tracer.met_inside[place]
 

@@ -5,11 +5,13 @@ Source: docs/design/request-precedence.md §9.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from policylint.model import Node, Resource, ResourceKey, World, text, texts
-from policylint.model.hosts import is_exported, names_service
+from policylint.doors.variables import entries_of, words
+from policylint.model import Node, Resource, ResourceKey, World, text
+from policylint.model.hosts import is_exported, may_name_service
+from policylint.model.keys import filled_in
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.namedtuple import NamedTuple
@@ -55,7 +57,7 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         return start._replace(outcome=told)
     met = met_by(tracer, service, tracer.sender(request.client), request.port, request.scheme)
     if met.virtual is not None:
-        reason = f"{met.virtual} routes requests for {service}, and VirtualServices are not evaluated"
+        reason = f"{met.virtual} routes requests for {service}, and VirtualServices of a mesh are not evaluated"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
     resource = tracer.simulation.world.get(service)
     if resource is not None and lacks_port(resource, request.port):
@@ -119,16 +121,22 @@ def service_of(tracer: Tracer, request: Request) -> ResourceKey:
 
 
 def routed_otherwise(world: World, service: ResourceKey, client: str | None = None) -> Resource | None:
-    """Return a VirtualService of Istio that routes the requests of a namespace, or of any, to a Service in the mesh.
+    """Return a VirtualService of Istio that routes the requests of a namespace, or of any, to a Service in the mesh, or
+    may."""
+    found = routing(world, service)
+    return next((each for each in found if client is None or is_exported(each, client) is not False), None)
+
+
+def routing(world: World, service: ResourceKey) -> Iterator[Resource]:
+    """Yield the VirtualServices that route requests for a Service inside the mesh, or may, whoever sends them.
 
     One of the mesh for every host (`*`) is refused (pkg/config/validation of Istio).
     """
     for virtual in world.of_kind(*VIRTUAL_SERVICE):
-        hosts, gateways = (texts(virtual.spec.get(field)) for field in ("hosts", "gateways"))
-        meant = any(host != "*" and names_service(host, virtual.key.namespace, service) for host in hosts)
-        if meant and (client is None or is_exported(virtual, client)) and (not gateways or "mesh" in gateways):
-            return virtual
-    return None
+        hosts, gateways = (words(entries_of(virtual.body, "spec", field)) for field in ("hosts", "gateways"))
+        meant = any(host != "*" and may_name_service(host, virtual.key.namespace, service) for host in hosts)
+        if meant and (not gateways or any(each == "mesh" or filled_in(each, "mesh") is not None for each in gateways)):
+            yield virtual
 
 
 def past_services(tracer: Tracer, request: Request, *, straight: bool = False) -> Trace:

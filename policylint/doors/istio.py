@@ -12,6 +12,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
+from policylint.doors.istio_delegates import merged
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
 from policylint.doors.named import leads_out
 from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
@@ -398,19 +399,17 @@ def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[
             continue
         key = _delegate(virtual, rule)
         other, namespace = world.get(key), key.namespace
-        if open_ := leads_out(world, key):
+        if open_ := leads_out(world, key) or ({UNSEEN: str(key)} if other is not None and is_left_open(other) else {}):
             yield name, {**rule, **open_}, pointer
         if other is not None and _fault_of_delegate(other, virtual):
             other = None
         for further, inner in enumerate([] if other is None else map(mapping, sequence(other.spec.get("http")))):
-            both = [
-                {**mapping(outside), **mapping(inside)}
-                for outside in sequence(rule.get("match")) or [{}]
-                for inside in sequence(inner.get("match")) or [{}]
-            ]
+            whole = merged(rule, inner)
+            if whole is None:
+                continue
             routes = _routes(world, virtual if other is None else other, "http", further)["route"]
             placed = [_at_home(each, namespace) for each in routes]
-            yield f"{name} delegated {further}", {**inner, "match": [*filter(None, both)], "route": placed}, pointer
+            yield f"{name} delegated {further}", {**whole, "route": placed}, pointer
 
 
 def _routes(world: World, virtual: Resource, field: str, number: int) -> dict[str, list[Mapping[str, Any]]]:

@@ -217,6 +217,60 @@ def test_where_requests_end(objects: tuple[str, ...], url: str, end: str) -> Non
     assert ends(*objects, url=url)[0] == end
 
 
+def delegating(rule: str, *inner: str) -> tuple[str, ...]:
+    """Return a rule that delegates to rules of another namespace, and one behind it."""
+    last = "{route: [{destination: {host: web}}]}"
+    root = virtual(f"[{{{rule}, delegate: {{name: pay, namespace: pay}}}}, {last}]")
+    rules = ", ".join(f"{{{each}, route: [{{destination: {{host: pay}}}}]}}" for each in inner)
+    return gateway(), root, virtual(name="pay", namespace="pay", hosts="[]", gateways="", http=f"[{rules}]")
+
+
+UNDER_PAY = "match: [{uri: {prefix: /pay}}]"
+
+
+@pytest.mark.parametrize(
+    ("rule", "inner", "path", "end"),
+    [
+        (UNDER_PAY, "match: [{uri: {prefix: /pay/x}}]", "/pay/x", "pay"),
+        (UNDER_PAY, "match: [{uri: {exact: /pay}}]", "/pay", "pay"),
+        (UNDER_PAY, "match: [{uri: {prefix: /x}}]", "/x", "web"),
+        (UNDER_PAY, "match: [{uri: {prefix: /}}]", "/x", "web"),
+        (UNDER_PAY, "match: [{uri: {regex: '/pay.*'}}]", "/pay", "web"),
+        ("match: [{uri: {exact: /pay}}]", "match: [{uri: {prefix: /pay}}]", "/pay", "web"),
+        ("match: [{uri: {prefix: /a}}, {uri: {prefix: /b}}]", "match: [{uri: {prefix: /b/c}}]", "/b/c", "pay"),
+        (UNDER_PAY, "match: [{uri: {prefix: /pay}}, {uri: {prefix: /x}}]", "/pay", "web"),
+        (UNDER_PAY, "match: [{method: {exact: GET}}]", "/pay", "pay"),
+        (UNDER_PAY, "match: [{method: {exact: GET}}]", "/x", "web"),
+        ("match: [{method: {exact: POST}}]", "match: [{method: {exact: GET}}]", "/pay", "web"),
+        (UNDER_PAY, "match: [{uri: {prefix: /pay}, ignoreUriCase: true}]", "/pay", "web"),
+        (UNDER_PAY, "match: [{gateways: [mesh]}]", "/pay", "web"),
+        ("match: [{headers: {a: {exact: '1'}}}]", "match: [{headers: {b: {exact: '2'}}}]", "/pay", "web"),
+    ],
+)
+def test_matches_of_delegates_lie_within_those_of_the_root(rule: str, inner: str, path: str, end: str) -> None:
+    """One that does not takes its rule with it, whatever else the rule has (mergeHTTPMatchRequests)."""
+    assert ends(*delegating(rule, inner), url=f"{SHOP}{path}")[0] == end
+
+
+def test_delegates_need_the_headers_of_both() -> None:
+    objects = delegating("match: [{headers: {a: {exact: '1'}}}]", "match: [{headers: {b: {exact: '2'}}}]")
+    assert [ends(*objects, headers=each)[0] for each in (("a: 1", "b: 2"), ("b: 2",))] == ["pay", "web"]
+
+
+def test_delegates_have_what_the_root_says_and_they_do_not() -> None:
+    """Rewrites, direct responses and time limits are inherited, each as a whole (mergeHTTPRoute)."""
+    answering = "directResponse: {status: 503}"
+    assert ends(*delegating(f"{UNDER_PAY}, {answering}", "name: a"), url=f"{SHOP}/pay")[0] == "503"
+    own = "directResponse: {status: 418}"
+    assert ends(*delegating(f"{UNDER_PAY}, {answering}", own), url=f"{SHOP}/pay")[0] == "418"
+
+
+def test_what_a_variable_says_of_a_delegate_is_not_known() -> None:
+    for body in ("http: '${RULES}'", "http: ['${RULE}']"):
+        child = manifest("networking.istio.io/v1", "VirtualService", "pay", "pay", f"spec: {{{body}}}")
+        assert ends(*delegating(UNDER_PAY, "name: a")[:2], child, url=f"{SHOP}/pay")[0] == "not known"
+
+
 BY_HEADER = "[{match: [{headers: {x-beta: {exact: 'on'}}}], route: [{destination: {host: next}}]}, " + ORDERED[1:]
 BY_METHOD = "[{match: [{method: {exact: POST}}], route: [{destination: {host: next}}]}]"
 

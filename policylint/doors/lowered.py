@@ -195,7 +195,7 @@ def door(
         served_by: whose it is as far as its objects tell.
         in_order: whether its rules are tried as they stand.
     """
-    rules = [settled(rule, in_order=in_order) for rule in rules]
+    rules = settled(rules, in_order=in_order)
     served: dict[Opening, set[ResourceKey]] = {opening: set() for opening in openings}
     for rule in rules:
         served.setdefault(rule.opening, set()).add(rule.holder.key)

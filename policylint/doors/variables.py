@@ -7,11 +7,11 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.documents import Pointer
-from policylint.model import Resource, is_symbolic, mapping, sequence, texts
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, texts
 from policylint.patterns import Pattern
 from policylint.topology.routes import UNSEEN
 
@@ -108,8 +108,6 @@ def variable_at(resource: Resource, pointer: Pointer) -> str:
 def is_left_open(resource: Resource, pointer: Pointer = ("spec",)) -> bool:
     """Return whether a variable stands for something at a place of an object, around it or within: what is said to be
     wrong there is not known to be."""
-    if not resource.once(_holds_some):
-        return False
     return bool(variable_at(resource, pointer))
 
 
@@ -133,15 +131,24 @@ def undetermined(holder: Resource) -> str:
     return ""
 
 
-def settled(rule: DoorRule, *, in_order: bool = False) -> DoorRule:
-    """Return a rule of a door as it was read, or as much of it as is known where variables stand in its entry.
+def settled(rules: Iterable[DoorRule], *, in_order: bool = False) -> list[DoorRule]:
+    """Return the rules of a door as they were read, or as much of them as is known where variables stand in them.
 
     Args:
-        in_order: whether its place among the others is its rank, and it says all of itself.
+        in_order: whether the place of each among the others is its rank, and it says all of itself.
     """
+    holding: dict[ResourceKey, bool] = {}
+    found = []
+    for rule in rules:
+        holder = rule.holder
+        if holder.key not in holding:
+            holding[holder.key] = any(True for _ in _within("spec", holder.body.get("spec")))
+        found.append(_settled(rule, in_order=in_order) if holding[holder.key] else rule)
+    return found
+
+
+def _settled(rule: DoorRule, *, in_order: bool) -> DoorRule:
     holder = rule.holder
-    if not holder.once(_holds_some):
-        return rule
     value = _written(holder, rule.pointer)
     if isinstance(value, str) and UNSEEN in rule.body:
         return rule  # what it may take is said
@@ -177,11 +184,6 @@ def _unread(holder: Resource, place: Pointer, variable: str) -> Guard:
     from policylint.doors.lowered import Guard
 
     return Guard(holder, {"unread": variable}, {("unread",): place})
-
-
-def _holds_some(resource: Resource) -> bool:
-    """Tell whether a variable stands for a list or an object in what an object says."""
-    return any(True for _ in _within("spec", resource.body.get("spec")))
 
 
 def _of_fields(entry: Mapping[str, Any], fields: frozenset[str]) -> Iterator[tuple[str, str]]:

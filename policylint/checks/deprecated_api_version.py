@@ -69,7 +69,7 @@ def _is_still_read(simulation: Simulation, kind: tuple[str, str], former: Former
     from policylint.catalog.releases import about, version
 
     catalog, since = simulation.catalog, version(former.since)
-    for name, release in {**catalog.other_releases, **catalog.releases}.items():
+    for name, release in {**catalog.releases, **catalog.other_releases}.items():
         if about(name).title == former.reader and since is not None:
             return release < since
     return bool(simulation.world.definitions(*kind))

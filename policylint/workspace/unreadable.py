@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping
@@ -37,6 +36,8 @@ def would_hold_manifests(source: Source, file: str) -> bool:
 
 def _is_object(line: str) -> bool:
     """Return whether a line of JSON Lines is an object of Kubernetes."""
+    import json
+
     try:
         return "metadata" in mapping(json.loads(line))
     except ValueError:

@@ -27,6 +27,7 @@ metadata: {name: checkout, namespace: shop}
 spec:
   parentRefs: [{name: edge}]
 """
+REDIRECTING = f"{ROUTE}  rules: [{{filters: [{{type: RequestRedirect, requestRedirect: {{scheme: https}}}}]}}]\n"
 POLICY = """\
 apiVersion: gateway.envoyproxy.io/v1alpha1
 kind: SecurityPolicy

@@ -23,6 +23,7 @@ WORLD = "---".join(
         manifest("v1", "Service", "web", "shop", "spec: {ports: [{port: 80}]}"),
     )
 )
+AWAY = "hostnames: [b.example], rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]"
 SECURITY = ("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy")
 JWT = policy(
     *SECURITY,
@@ -140,7 +141,7 @@ def test_the_snapshot_is_the_base_s(tmp_path: Path) -> None:
     broken = policy(*SECURITY, "aim", "HTTPRoute/webs", namespace="shop", spec="cors: {}")
     there = {**BEFORE, ".policylint.yaml": "snapshot: dump.yaml\nexclude: [dump.yaml]\n", "dump.yaml": DUMP}
     commit(tmp_path, there)
-    commit(tmp_path, {"apps/aim.yaml": broken, "dump.yaml": route("webs", parents="[{name: edge}]")})
+    commit(tmp_path, {"apps/aim.yaml": broken, "dump.yaml": route("webs", parents="[{name: edge}]", more=AWAY)})
     for arguments in (("HEAD^1..HEAD",), ("HEAD^1",), ("--staged", "HEAD^1")):
         code, answer = judged(tmp_path, *arguments)
         assert (code, "GWP101" in new(answer)) == (1, True), arguments

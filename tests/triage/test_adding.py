@@ -15,7 +15,7 @@ from policylint.cli import main
 from policylint.documents import read
 from policylint.triage.comments import suppressions
 from policylint.triage.insert import JSON, NO_PLACE, NOT_UTF8, add
-from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
+from tests.cli.test_lint import GATEWAY, POLICY, REDIRECTING, ROUTE
 from tests.nightly import examples
 
 TREES = Path(__file__).parents[3] / "shared" / "trees"
@@ -119,7 +119,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     (tmp_path / "gateway.yaml").write_text(GATEWAY)
-    (tmp_path / "route.yaml").write_text(ROUTE)
+    (tmp_path / "route.yaml").write_text(REDIRECTING)
     (tmp_path / "cors.yaml").write_text(POLICY)
     return tmp_path
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from policylint.cli import main
-from tests.cli.test_lint import GATEWAY, POLICY, ROUTE
+from tests.cli.test_lint import GATEWAY, POLICY, REDIRECTING
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     (tmp_path / "gateway.yaml").write_text(GATEWAY)
-    (tmp_path / "route.yaml").write_text(ROUTE)
+    (tmp_path / "route.yaml").write_text(REDIRECTING)
     (tmp_path / "cors.yaml").write_text(POLICY)
     return tmp_path
 

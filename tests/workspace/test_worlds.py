@@ -327,7 +327,9 @@ def test_what_cannot_be_read_among_tests_is_nobodys_to_mend_though_tests_are_all
 
 def test_what_scripts_replace_before_they_apply_a_file_is_unknown(tmp_path: Path) -> None:
     route_to_fill_in = BELOW.replace(
-        "parentRefs: [{name: edge}]", "parentRefs: [{name: inner}], hostnames: [web.$DOMAIN]"
+        "parentRefs: [{name: edge}]",
+        "parentRefs: [{name: inner}], hostnames: [web.$DOMAIN], "
+        "rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]",
     )
     inner = EDGE.replace("name: edge}", "name: inner, namespace: shop}").replace(
         "port: 80", "port: 80, hostname: '*.example.com'"

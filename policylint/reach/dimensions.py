@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from policylint.matches import SLASHED, Match
+from policylint.matches import SLASHED, Match, Term
 from policylint.model import Node, ResourceKey, is_symbolic
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
@@ -86,7 +86,7 @@ def of_rules(
     by_rule: dict[object, list[tuple[Box, RuleCandidate | None]]] = {}
     for candidate, own in zip(candidates, gained, strict=True):
         if own and (route is None or (candidate and candidate.rule.node.key == route)):
-            by = candidate and (candidate.rule.node, candidate.match.value.get(SLASHED))
+            by = candidate and (candidate.rule.node, candidate.match.value.get(SLASHED), candidate.match.doubtful)
             by_rule.setdefault(by, []).extend((box, candidate) for box in own)
     return by_rule.values()
 
@@ -195,11 +195,19 @@ def boxes_of(matches: Iterable[Match], dimensions: Sequence[Dimension]) -> list[
         box = everything.copy()
         for condition in match.conditions:
             number = numbers[condition.name]
-            whole = everything[number]
-            own = whole if is_symbolic(condition.fault) else dimensions[number].masks[condition.predicate]
-            box[number] &= whole & ~own if condition.negated else own
+            if is_symbolic(condition.fault):
+                box[number] &= _may_take(condition, dimensions[number])
+                continue
+            own = dimensions[number].masks[condition.predicate]
+            box[number] &= everything[number] & ~own if condition.negated else own
         found.append(tuple(box))
     return found
+
+
+def _may_take(condition: Term, dimension: Dimension) -> int:
+    """Return the values that a condition nobody can read may take; who lacks the property does not satisfy it."""
+    missed = (condition.miss(witness) for witness in dimension.witnesses)
+    return sum(1 << number for number, miss in enumerate(missed) if miss is None or miss.undecided)
 
 
 def request_in(

@@ -2078,3 +2078,11 @@ WORLDS["limits of Kuadrant for a host that only a closed listener is for"] = (
     policy("kuadrant.io/v1", "RateLimitPolicy", "own", "HTTPRoute/checkout", _OF_RATES, "shop", field="targetRef"),
     policy("kuadrant.io/v1", "RateLimitPolicy", "edge", "Gateway/edge", _OF_RATES, "infra", field="targetRef"),
 )
+
+_UNREADABLE = '{headers: [{type: RegularExpression, name: a, value: "("}]}'
+for _beside in ("", ", {path: {value: /}}", ", {headers: [{name: b, value: c}]}"):
+    WORLDS[f"a header by an expression that nobody reads{_beside}"] = (
+        gateway(of_class="nginx", listeners=f"[{{name: http, port: 80, protocol: HTTP, {FROM_ALL}}}]"),
+        ROUTE.replace("rules: [{", f"rules: [{{matches: [{_UNREADABLE}{_beside}], ", 1),
+        SERVICE,
+    )

@@ -39,9 +39,12 @@ _OF_FORM = frozenset({"GWP501"})
 """Rules on an object as the API server takes it."""
 _OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
 """Rules of these families on the form of one object, as its controller takes it."""
-_OF_RIVALS = frozenset({"GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"}) | {
-    *("GWP604", "GWP605", "GWP610", "GWP623"),
-}
+_OF_RIVALS = frozenset(
+    {
+        *("GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"),
+        *("GWP604", "GWP605", "GWP610", "GWP623"),
+    }
+)
 """Rules on objects that are at odds because both are there; the last ones on what network policies cut off."""
 _OF_RIVALS_OF_A_KIND = frozenset({"GWP415"})
 """Rules of which that holds where what they are about is of one kind."""

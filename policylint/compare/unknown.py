@@ -189,8 +189,7 @@ def _says_more(was: Resource, now: Resource, catalog: Catalog) -> bool:
 
 def says_more(key: ResourceKey, was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     """Tell whether an object differs in more than text and labels; of a way in, annotations count that are read."""
-    read = notes_read(key, was, now) if is_way_in(*key[:2]) else ()
-    return says_otherwise(was, now) or any(map(bool, read))
+    return says_otherwise(was, now) or (is_way_in(*key[:2]) and any(notes_read(key, was, now)))
 
 
 def is_selected(group: str) -> bool:

@@ -92,18 +92,19 @@ def unread_changes(texts: TextChanges, worlds: Collection[World], catalog: Catal
         is_deployed, kept = _is_deployed(file, worlds), {text.content for text in new}
         now = {text.key: text for text in new}
         for was in old:
-            if is_template:
-                is_meant = not is_deployed or (_ASKS_CLUSTER.search(was.body) and not _is_made(was, file, worlds))
-                why = f"whether {file} makes it hangs on what the cluster serves"
-                why = why if is_deployed else f"{file} is a template that is not rendered"
-            else:
-                is_read = _is_readable(was, file)
-                is_meant = not is_read or not (is_deployed or file in taken_in)
-                why = f"nothing here deploys {file}" if is_read else "what is written there is no YAML"
             moved = was.content in kept or (_chart(file, is_template), was.content) in arrived
-            said = was.key in now and not is_template and _says_the_same(was, now[was.key], file)
-            if is_meant and not (moved or said):
-                yield UnreadChange(file, why, was, now.get(was.key))
+            if moved or (was.key in now and not is_template and _says_the_same(was, now[was.key], file)):
+                continue
+            if is_template and not is_deployed:
+                yield UnreadChange(file, f"{file} is a template that is not rendered", was, now.get(was.key))
+            elif is_template:
+                if _ASKS_CLUSTER.search(was.body) and not _is_made(was, file, worlds):
+                    why = f"whether {file} makes it hangs on what the cluster serves"
+                    yield UnreadChange(file, why, was, now.get(was.key))
+            elif not _is_readable(was, file):
+                yield UnreadChange(file, "what is written there is no YAML", was, now.get(was.key))
+            elif not (is_deployed or file in taken_in):
+                yield UnreadChange(file, f"nothing here deploys {file}", was, now.get(was.key))
 
 
 def _is_made(text: UnreadText, file: str, worlds: Collection[World]) -> bool:

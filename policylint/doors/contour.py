@@ -647,11 +647,11 @@ def _replaced(world: World, proxy: Resource) -> Iterator[DeadEnd]:
 
 
 _FIRST = 3
+"""The rank of what may come before exact paths."""
 _OF_HOSTS = (("authorization",), ("jwtProviders",), ("tls", "clientValidation"))
 """What asks for a login in a host, over TLS alone."""
 _OF_ALL = ("authPolicy", "ipAllowPolicy", "ipDenyPolicy", "rateLimitPolicy")
 """What asks for something in hosts and routes."""
-"""The rank of what may come before exact paths."""
 
 
 def _match(conditions: Conditions) -> tuple[dict[str, Any], tuple[int, ...]]:

@@ -78,11 +78,7 @@ def words(value: object) -> list[str]:
 
 def host_of(resource: Resource, *fields: str) -> str:
     """Return the host that an object is for; the variable that stands for it, or for what it is in."""
-    value: object = resource.body
-    for step in ("spec", *fields):
-        if isinstance(value, str):
-            break
-        value = mapping(value).get(step)
+    value = _written(resource, ("spec", *fields))
     return value if isinstance(value, str) else ""
 
 

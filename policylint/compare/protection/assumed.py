@@ -376,10 +376,7 @@ class _Companions:
             labels = {"app": service.name}
             exposed = [{"name": f"port-{port}", "port": port, "targetPort": port} for port in ports]
             self._add("v1", "Service", service.namespace, service.name, {"selector": labels, "ports": exposed})
-            containers = [{"name": "app", "image": "app", "ports": [{"containerPort": port} for port in ports]}]
-            template = {"metadata": {"labels": labels}, "spec": {"containers": containers}}
-            spec = {"selector": {"matchLabels": labels}, "template": template}
-            self._add("apps/v1", "Deployment", service.namespace, service.name, spec)
+            self._add_pods(service.namespace, service.name, labels, [{"containerPort": port} for port in ports])
 
     def _meet(self, state: PolicyState, target: Target) -> None:
         kind, key = state.kind, target.key
@@ -452,12 +449,17 @@ class _Companions:
         named = {"name": name} if name else {}
         others = [each for each in self._ports if each not in (80, number)]
         exposed = [{**named, "containerPort": number}, *({"containerPort": each} for each in others)]
-        container = {"name": "app", "image": "app", "ports": exposed}
-        template = {"metadata": {"labels": told}, "spec": {"containers": [container]}}
-        self._add("apps/v1", "Deployment", place, workload, {"selector": {"matchLabels": told}, "template": template})
+        self._add_pods(place, workload, told, exposed)
         ports = [{"name": name or "http", "port": 80, "targetPort": number}]
         ports += [{"name": f"http-{each}", "port": each, "targetPort": each} for each in others]
         self._add("v1", "Service", place, service or workload, {"selector": told, "ports": ports})
+
+    def _add_pods(self, place: str, name: str, labels: Mapping[str, str], ports: Iterable[Any]) -> None:
+        container = {"name": "app", "image": "app", "ports": list(ports)}
+        template = {"metadata": {"labels": dict(labels)}, "spec": {"containers": [container]}}
+        self._add(
+            "apps/v1", "Deployment", place, name, {"selector": {"matchLabels": dict(labels)}, "template": template}
+        )
 
     def _add(
         self, version: str, kind: str, place: str, name: str, spec: Any, labels: Mapping[str, Any] | None = None

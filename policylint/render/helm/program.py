@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.catalog.clusters import served_versions
@@ -40,6 +41,7 @@ API_VERSIONS: Final = (
 """API versions that charts ask for before they make routes: a cluster with routes has Gateway API."""
 
 
+@lru_cache(maxsize=1)
 def api_versions() -> tuple[str, ...]:
     """Return the API versions, and kinds of them, that a cluster is taken to serve beside those of Kubernetes itself:
     one with policies has what reads them."""

@@ -8,7 +8,7 @@ from string import digits
 from typing import Any
 
 from policylint.documents import read
-from policylint.model import mapping, sequence, text
+from policylint.model import mapping, sequence, text, texts
 from policylint.model.shipped import shipped_data
 from policylint.namedtuple import NamedTuple
 
@@ -59,18 +59,16 @@ def _is_among(field: str, label: str) -> bool:
 def is_nearly_met(selector: Mapping[str, Any], labelled: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether labels of something are nearly what a LabelSelector asks for: a label is misspelt then, and not
     one that is set by hand."""
-    stated = {pair for labels in labelled for pair in labels.items()}
+    stated = {(key, text(value)) for labels in labelled for key, value in labels.items()}
     keys = {key for key, _ in stated}
     expressions = map(mapping, sequence(selector.get("matchExpressions")))
     wanted = [
-        (text(each.get("key")), sequence(each.get("values")))
-        for each in expressions
-        if each.get("operator") in _DEMANDS
+        (text(each.get("key")), texts(each.get("values"))) for each in expressions if each.get("operator") in _DEMANDS
     ]
-    wanted += [(key, [value]) for key, value in mapping(selector.get("matchLabels")).items()]
+    wanted += [(key, [text(value)]) for key, value in mapping(selector.get("matchLabels")).items()]
     return any(
         (key not in keys and any(_is_nearly(key, other) for other in keys))
-        or any(_is_nearly(text(value), text(other)) for value in values for name, other in stated if name == key)
+        or any(_is_nearly(value, other) for value in values for name, other in stated if name == key)
         for key, values in wanted
     )
 

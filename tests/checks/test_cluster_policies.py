@@ -146,10 +146,17 @@ BARE = cluster("bare")
         ({"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}, [], True),
         ({"matchLabels": {"env": "dev", "tier": "1"}}, [], True),
         ({"matchLabels": {"wave": "2"}}, [BARE, cluster("us", wave="1")], False),
+        ({"matchLabels": {"tier": ["dev"]}}, [BARE, cluster("us", tier={"is": ["dev"]})], False),
+        (
+            {"matchExpressions": [{"key": "tier", "operator": "In", "values": [["dev"], 3]}]},
+            [cluster("us", tier=3)],
+            False,
+        ),
     ],
     ids=[
         *("on none", "another one on all", "begun alike", "another case", "a key misspelt", "a key of none"),
         *("one of several", "any", "any of a key misspelt", "not there", "another one beside it", "a number"),
+        *("a label that is no text", "a value that is none", "values that are none"),
     ],
 )
 def test_labels_of_clusters_are_set_by_hand(

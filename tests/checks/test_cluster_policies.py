@@ -146,11 +146,12 @@ BARE = cluster("bare")
         ({"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}, [], True),
         ({"matchLabels": {"env": "dev", "tier": "1"}}, [], True),
         ({"matchLabels": {"wave": "2"}}, [BARE, cluster("us", wave="1")], False),
-        ({"matchLabels": {"tier": ["dev"]}}, [BARE, cluster("us", tier={"is": ["dev"]})], False),
+        ({"matchLabels": {"tier": "dev"}}, [BARE, cluster("us", tier={"is": ["dev"]})], False),
+        ({"matchLabels": {"tier": ["dev"]}}, [cluster("us", tier="dev")], True),
         (
-            {"matchExpressions": [{"key": "tier", "operator": "In", "values": [["dev"], 3]}]},
-            [cluster("us", tier=3)],
-            False,
+            {"matchExpressions": [{"key": "env", "operator": "In", "values": [["dev"], 3]}]},
+            [cluster("us", env=3)],
+            True,
         ),
     ],
     ids=[

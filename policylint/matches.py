@@ -24,6 +24,8 @@ ORDER: Final = {"Exact": 2, EXPRESSION: 1, PREFIX: 0}
 _ORDER_OF_EXPRESSIONS_LAST: Final = {"Exact": 2, PREFIX: 1, EXPRESSION: 0}
 _BEFORE_ALL: Final = 3
 """Where it may rank what a variable stands for."""
+_LONGER_THAN_ALL: Final = 1_000_000
+"""The length for precedence of a path with a variable in it, which may rank before any other one of its type."""
 _STRUCTURES: Final = ("path", "headers", "queryParams")
 _LONG: Final = " " * 4_096
 FOREIGN: Final = "${an expression of another engine}"
@@ -81,7 +83,10 @@ class Term(NamedTuple):
             whole = self.fault == self.predicate.value
             unknown = "what it matches" if whole else f"the type of a match on its {self.what}"
             return Miss(self.what, self.needs, near, f"{unknown} stands in a variable")
-        if taken is None:
+        if self.predicate.is_open:
+            if taken is None:
+                return Miss(self.what, self.needs, near, f"a part of its {self.what} stands in a variable")
+        elif taken is None:
             why = f"the expression in {self.what} is too large to be matched"
             return Miss(self.what, self.needs, near, why)
         refusal = self.predicate.refusal
@@ -183,7 +188,7 @@ class Match(NamedTuple):
     @property
     def doubtful(self) -> bool:
         """Whether it may take any request: an expression is too large to be matched, a type stands in a variable."""
-        if any(is_symbolic(condition.fault) for condition in self.conditions):
+        if any(is_symbolic(condition.fault) or condition.predicate.is_open for condition in self.conditions):
             return True
         patterns = (expression(condition.predicate.value) for condition in self.expressions)
         return any(not pattern.refusal and pattern.is_whole(_LONG) is None for pattern in patterns)
@@ -284,7 +289,7 @@ def match_of(
     cookies = [_cookie(*each) for each in _entries(entry.get("cookies"), fold=False)] if entry.get("cookies") else ()
     if grpc:
         called = list(_call(mapping(entry.get("method"))))
-        lengths = {condition.name: len(condition.predicate.value) for condition in called}
+        lengths = {condition.name: _length(condition.predicate) for condition in called}
         calls = (lengths.get("service", 0), lengths.get("call", 0), len(headers))
         return Match(number, (*called, *headers, *cookies), calls, entry, grpc=True)
     kind, value = path_of(entry)
@@ -294,9 +299,13 @@ def match_of(
     methods = (Term("method", Predicate("Exact", method), f"method {method}"),) if method else ()
     queries = list(_conditions(entry.get("queryParams"), "query"))
     order = (_ORDER_OF_EXPRESSIONS_LAST if regex_last else ORDER).get(kind, _BEFORE_ALL if is_symbolic(kind) else -1)
-    weights = (order, len(value), len(methods), len(headers), len(queries))
+    weights = (order, _length(path.predicate), len(methods), len(headers), len(queries))
     also = tuple(map(_also, sequence(entry.get("also")))) if "also" in entry else ()
     return Match(number, (path, *methods, *headers, *cookies, *queries, *also), weights, entry)
+
+
+def _length(predicate: Predicate) -> int:
+    return _LONGER_THAN_ALL if predicate.is_open else len(predicate.value)
 
 
 def _also(entry: Any) -> Term:

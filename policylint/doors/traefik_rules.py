@@ -239,7 +239,7 @@ def _read(matcher: Matcher) -> list[_Condition] | None:
 
 def _path(value: str, *, is_prefix: bool) -> Predicate:
     """Return what a path must be; one with `{name:expression}` is of Traefik 2."""
-    if "{" in value:
+    if "{" in value and not Predicate("Exact", value).is_open:
         return Predicate(EXPRESSION, _templated(value, "[^/]+") + (".*" if is_prefix else ""))
     return Predicate(EXPRESSION, f"{plain(value)}.*") if is_prefix else Predicate("Exact", value)
 

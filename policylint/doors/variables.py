@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from policylint.documents import Pointer
-from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, texts
+from policylint.matches import PATH_TYPES, read
+from policylint.model import Resource, ResourceKey, is_symbolic, mapping, sequence, text, texts
 from policylint.patterns import Pattern
 from policylint.topology.routes import UNSEEN
 
@@ -139,8 +140,25 @@ def settled(rules: Iterable[DoorRule], *, in_order: bool = False) -> list[DoorRu
         holder = rule.holder
         if holder.key not in holding:
             holding[holder.key] = any(True for _ in _within("spec", holder.body.get("spec")))
-        found.append(_settled(rule, in_order=in_order) if holding[holder.key] else rule)
+        rule = _settled(rule, in_order=in_order) if holding[holder.key] else rule
+        found.append(rule if in_order else _before(rule))
     return found
+
+
+def _before(rule: DoorRule) -> DoorRule:
+    """Return a rule with the highest rank that it may have: where a variable stands in a path its length is open."""
+    stated = rule.body.get("matches")
+    if not isinstance(stated, list) or not any(_is_of_open_path(mapping(match)) for match in stated):
+        return rule
+    kind, length, *rest = rule.body["precedence"]
+    weights = (kind, BEFORE_ALL, *rest) if length else (BEFORE_ALL, length, *rest)
+    return rule._replace(body={**rule.body, "precedence": weights})
+
+
+def _is_of_open_path(match: Mapping[str, Any]) -> bool:
+    also = (each for each in sequence(match.get("also")) if each.get("of") == "path")
+    paths = map(mapping, (match.get("path"), *also))
+    return any(read(text(each.get("type")), text(each.get("value")), PATH_TYPES).is_open for each in paths)
 
 
 def _settled(rule: DoorRule, *, in_order: bool) -> DoorRule:

@@ -199,7 +199,10 @@ def boxes_of(matches: Iterable[Match], dimensions: Sequence[Dimension]) -> list[
                 box[number] &= _may_take(condition, dimensions[number])
                 continue
             own = dimensions[number].masks[condition.predicate]
-            box[number] &= everything[number] & ~own if condition.negated else own
+            if not condition.negated:
+                box[number] &= own
+            elif not condition.predicate.is_open:
+                box[number] &= everything[number] & ~own
         found.append(tuple(box))
     return found
 

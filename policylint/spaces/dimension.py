@@ -89,7 +89,7 @@ def paths(predicates: Iterable[Predicate], *, expressions: int = 0) -> Dimension
     Args:
         expressions: how many the question has on all of its properties, if more than on this one.
     """
-    stated = {each: each._replace(value=each.value.rstrip("/")) if each.is_prefix else each for each in predicates}
+    stated = {each: _without_slash(each.widest) for each in predicates}
     points = {predicate.value for predicate in stated.values() if predicate.type in ("Exact", PREFIX)} - {""}
     prefixes = {"", *(predicate.value for predicate in stated.values() if predicate.is_prefix)}
     element = _unlike(_FRESH, {step for point in points for step in point.split("/")})
@@ -115,8 +115,8 @@ def values(
         usual: the value of most requests; ABSENT where a request may come without one.
         expressions: as for `paths`.
     """
-    stated = {predicate: predicate for predicate in predicates}
-    points = {predicate.value for predicate in stated if predicate.type == "Exact"}
+    stated = {predicate: predicate.widest for predicate in predicates}
+    points = {predicate.value for predicate in stated.values() if predicate.type == "Exact"}
 
     def satisfied(value: str) -> Iterator[tuple[str, str]]:
         yield "Exact", value
@@ -159,7 +159,10 @@ def pairs(name: str, predicates: Iterable[Predicate]) -> Dimension:
 
     Of each name all is tried that predicates tell apart: what is written out, and every beginning with every end.
     """
-    stated = sorted(set(predicates))
+    of_widest: dict[Predicate, list[Predicate]] = {}
+    for predicate in sorted(set(predicates)):
+        of_widest.setdefault(predicate.widest, []).append(predicate)
+    stated = sorted(of_widest)
     by_first: dict[str, list[Predicate]] = {}
     for predicate in stated:
         by_first.setdefault(predicate.value.partition("/")[0], []).append(predicate)
@@ -170,16 +173,16 @@ def pairs(name: str, predicates: Iterable[Predicate]) -> Dimension:
         for right in _names({predicate.value.partition("/")[2] for predicate in near}):
             said = frozenset(each for each in near if fits(each.value.partition("/")[2], right))
             atoms.setdefault(said, f"{left}/{right}")
-    masks = dict.fromkeys(stated, 0)
+    masks = {each: 0 for alike in of_widest.values() for each in alike}
     for number, said_of in enumerate(atoms):
-        for predicate in said_of or ():
+        for predicate in (each for widest in said_of or () for each in of_widest[widest]):
             masks[predicate] |= 1 << number
     return Dimension(name, tuple(atoms.values()), masks)
 
 
 def most_pairs(predicates: Collection[Predicate]) -> int:
     """Return how many atoms pairs may be cut into at most: names that stand for themselves meet only their own."""
-    split = [predicate.value.split("/", 1) for predicate in predicates]
+    split = [predicate.widest.value.split("/", 1) for predicate in predicates]
     anywhere = {right for left, right in split if "*" in left}
     return len(split) + _number_of_names({left for left, _ in split}) * _number_of_names(anywhere)
 
@@ -241,7 +244,7 @@ def _dimension(
     """
     if not stated:
         return Dimension(name, (points[0],), {})
-    expressions = {predicate: expression(predicate.value) for predicate in stated if predicate.is_expression}
+    expressions = {normal: expression(normal.value) for normal in stated.values() if normal.is_expression}
     of_normal: dict[tuple[str, str], list[Predicate]] = {}
     for predicate, normal in stated.items():
         of_normal.setdefault(normal, []).append(predicate)
@@ -257,7 +260,7 @@ def _dimension(
         atoms.setdefault(said(value), value)
     masks = dict.fromkeys(stated, 0)
     for number, (plain, matched) in enumerate(atoms):
-        for predicate in (*plain, *matched):
+        for predicate in (*plain, *(each for normal in matched for each in of_normal[normal])):
             masks[predicate] |= 1 << number
     compared = len(expressions) <= _MOST_COMPARED and expected <= _MOST_EXPECTED
     outside = {beginning: said(value)[0] for beginning, value in below.items()}
@@ -320,6 +323,10 @@ def _doubtful(
                 possible.add((False, True))
             if len(meeting) > 1 or not told >= possible:
                 yield from (first, second)
+
+
+def _without_slash(predicate: Predicate) -> Predicate:
+    return predicate._replace(value=predicate.value.rstrip("/")) if predicate.is_prefix else predicate
 
 
 def _unlike(stem: str, taken: set[str]) -> str:

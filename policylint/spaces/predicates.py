@@ -7,9 +7,11 @@ with, and by samples of them.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Literal
 
 from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
 from policylint.regex import expression
 from policylint.spaces.addresses import address_set, number_of, without
 from policylint.spaces.samples import literal, literal_start, samples, takes_all_below
@@ -17,6 +19,13 @@ from policylint.spaces.samples import literal, literal_start, samples, takes_all
 PREFIX: Final = "PathPrefix"
 EXPRESSION: Final = "RegularExpression"
 _RANK: Final = {PREFIX: 0, "Exact": 1, "Present": 2, EXPRESSION: 3}
+_VARIABLE: Final = Pattern(
+    r"\\?\$\\?\{(?:[^{}\\]|\\[^{}\\])+\\?\}|\\?\{\\?\{.{1,200}?\\?\}\\?\}|\\?\[\\?\[(?:\\? ){0,9}\\?\..{0,200}?\\?\]\\?\]"
+    r"|ENC\\?\[.{1,200}|(?<![\w?(])<[A-Za-z][\w\\ .-]*>|\\?\$[A-Z][A-Z0-9_]+\b|(?<!\w)__[A-Z][A-Z0-9_]*?__(?!\w)|@[A-Z][A-Z0-9_]*@"
+    r"|\b(?i:replace|change)\\?[_-]?(?i:me)\b"
+)
+"""What is filled in before a text reaches the cluster, quoted for expressions or not. Paths, headers and claims have
+dollar signs, underscores and braces of their own, so fewer spellings count than in names (`is_symbolic`)."""
 
 
 class Predicate(NamedTuple):
@@ -40,12 +49,25 @@ class Predicate(NamedTuple):
     @property
     def refusal(self) -> str:
         """Why the expression takes nothing, to follow "is"; "" for one that may, and for all others."""
-        return expression(self.value).refusal if self.type == EXPRESSION else ""
+        return expression(self.value).refusal if self.type == EXPRESSION and self.widest is self else ""
+
+    @property
+    def widest(self) -> Predicate:
+        """All that it may take where variables stand in it, as if they stood for anything; itself where none does."""
+        return _widest(self) or self
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a variable stands in it, so that of what it may take nothing is known."""
+        return _widest(self) is not None
 
     def takes(self, value: str | None) -> bool | None:
-        """Return whether a value satisfies it; None for an expression that is too large to be matched."""
+        """Return whether a value satisfies it; None where a variable may stand for it, and for an expression that is
+        too large to be matched."""
         if value is None:
             return False
+        if (widest := _widest(self)) is not None:
+            return False if widest.takes(value) is False else None
         match self.type:
             case "Exact":
                 return value == self.value
@@ -66,6 +88,8 @@ class Predicate(NamedTuple):
         """Return whether the other one takes every value that this one takes; None where that is not known."""
         if self == other or self.type == "Nothing" or self.refusal:
             return True
+        if self.is_open or other.is_open:
+            return True if not other.is_open and self.widest.within(other) else None
         if self.type == "Exact":
             return other.takes(self.value)
         match other.type:
@@ -91,6 +115,8 @@ class Predicate(NamedTuple):
             return False
         if self == other:
             return True
+        if self.is_open or other.is_open:
+            return False if self.widest.overlaps(other.widest) is False else None
         for one, another in ((self, other), (other, self)):
             if one.type == "Exact":
                 return another.takes(one.value)
@@ -142,6 +168,25 @@ class Predicate(NamedTuple):
         """Return False where a sample shows that not all lies in another predicate, else None."""
         tried = samples(self.value)
         return False if any(self.takes(text) and other.takes(text) is False for text in tried) else None
+
+
+@lru_cache(maxsize=4_096)
+def _widest(predicate: Predicate) -> Predicate | None:
+    """Return what a predicate takes at most; None where no variable stands in it."""
+    kind, value = predicate
+    if kind in ("Network", "Present", "Nothing") or _VARIABLE.search(value) is None:
+        return None
+    if kind == "Pair":
+        names = (_VARIABLE.sub("*", name) for name in value.split("/", 1))
+        return Predicate("Pair", "/".join(name if name.count("*") < 2 else "*" for name in names))
+    if kind == EXPRESSION:
+        if "[" in value or "{$" in value or "{{{" in value:  # it may stand in a class, or for a number of times
+            start = literal_start(value[: _VARIABLE.search(value).start()])  # type: ignore[union-attr]
+            return matching(f"{re.escape(start)}.*")
+        return matching(_VARIABLE.sub(".*", value))
+    written = _VARIABLE.split(value.rstrip("/") if kind == PREFIX else value)
+    pattern = ".*".join(map(re.escape, written))
+    return matching(f"{pattern}(?:/.*)?" if kind == PREFIX and written[-1] else pattern)
 
 
 def rank(predicate: Predicate) -> tuple[int, str]:

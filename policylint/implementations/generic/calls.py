@@ -59,7 +59,7 @@ def _met(condition: Term) -> tuple[Term, ...] | Literal[False] | None:
         return None if taken is None else () if taken is not condition.negated else False
     if condition.name != "path":
         return (condition,)
-    if condition.fault or not (predicate.type == "Exact" or predicate.is_prefix):
+    if condition.fault or predicate.is_open or not (predicate.type == "Exact" or predicate.is_prefix):
         return None
     steps = [step for step in predicate.value.strip("/").split("/") if step]
     takes_all = predicate.is_prefix and not steps

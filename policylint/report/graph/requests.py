@@ -188,7 +188,7 @@ class _Writing:
 
     def _demand(self, condition: Term) -> int:
         """Return the number of the predicate that a match demands; below 0 (`~number`) where it must not hold."""
-        if condition.fault == FOREIGN:  # nobody reads it
+        if condition.fault == FOREIGN or condition.predicate.is_open:  # nobody reads it
             return self._number(
                 "predicates", [condition.name, *condition.predicate[:1], None, condition.predicate.value]
             )

@@ -198,6 +198,11 @@ def _settings(kind: PolicyKind) -> Iterable[tuple[Purpose, str]]:
     return listed
 
 
+def asking_paths(kind: PolicyKind) -> list[str]:
+    """Return the settings of a kind, dotted, that ask something of requests."""
+    return list(dict.fromkeys(path for _, path in _settings(kind)))
+
+
 def is_weak(weak: Weakness, spec: Mapping[str, Any]) -> bool:
     """Return whether a weakness is there: a weaker mode, or a grant that lets everybody in."""
     if weak.order:

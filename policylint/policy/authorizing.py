@@ -133,6 +133,8 @@ class RequestFacts(NamedTuple):
         8.3.1), the last of which is `Host` in HTTP/1. `:path` has the query, by which requests are not told apart here.
         """
         lowered = text(name).lower()
+        if Predicate("Exact", text(name)).is_open:
+            return None
         match lowered:
             case ":method":
                 return self.has_method(*predicates)
@@ -150,13 +152,13 @@ class RequestFacts(NamedTuple):
         A claim may be a list, so that each predicate is a question of its own.
         """
         answers = []
-        for predicate in predicates:
+        for predicate in () if Predicate("Exact", name).is_open else predicates:
             answer = None
             if not self.blank and self.claims is not None:
                 answer = some(predicate.takes(value) for claim, value in self.claims if claim == name)
             self._keep(claim_name(name, predicate), (Predicate("Present"),), answer)
             answers.append(answer)
-        return some(answers)
+        return None if predicates and not answers else some(answers)
 
     def is_from(self, networks: Iterable[str]) -> bool | None:
         """Return whether the client's address is in one of some networks; 0.0.0.0/0 is taken for everybody."""
@@ -321,6 +323,11 @@ def first_match(rules: Iterable[AuthorizationRule], default: AuthorizationRule) 
     unmet = near.unmet() if near is not None and near.unmet else ""
     nearest = NearestRule(near.pointer, near.by, unmet) if near is not None and unmet else None
     return Decision("denied", last.pointer, last.on, by=last.by, nearest=nearest)
+
+
+def either(pointer: Pointer, on: str, by: Resource | None = None) -> tuple[AuthorizationRule, AuthorizationRule]:
+    """Return the rules of what may match and may say one thing as well as the other: its action is not known."""
+    return AuthorizationRule(None, True, pointer, on, by), AuthorizationRule(None, False, pointer, on, by)
 
 
 def stands_for_itself(value: str) -> bool:

@@ -21,13 +21,22 @@ _OF_OTHERS = frozenset({"metadata", "status"})
 
 def open_field(resource: Resource, schemas: Schemas) -> Pointer | None:
     """Return the first field of an object in which a variable stands for a list or an object; None without one."""
+    return next(open_fields(resource, schemas), None)
+
+
+def open_fields(resource: Resource, schemas: Schemas, *, choices: bool = False) -> Iterator[Pointer]:
+    """Yield the fields of an object in which a variable stands for a list or an object.
+
+    Args:
+        choices: whether those are meant, too, that say which of several things is done: one of listed words, a boolean.
+    """
     body = {name: value for name, value in resource.body.items() if name not in _OF_OTHERS}
     if not any(_variables(body)):
-        return None
-    found = (_structures(known.schema, body, ()) for known in schemas.of(resource))
-    kind = resource.key[:2]
-    fields = [*found, _structures(types_of(*kind), body, ()), _shapes(resource)]
-    return next((pointer for each in fields for pointer in each), None)
+        return
+    for known in schemas.of(resource):
+        yield from _structures(known.schema, body, (), choices=choices)
+    yield from _structures(types_of(*resource.key[:2]), body, (), choices=choices)
+    yield from _shapes(resource)
 
 
 def _variables(value: Any) -> Iterator[str]:
@@ -40,21 +49,22 @@ def _variables(value: Any) -> Iterator[str]:
             yield from _variables(inner)
 
 
-def _structures(schema: Any, value: Any, pointer: Pointer) -> Iterator[Pointer]:
-    """Yield the places of variables where a schema has a list or an object, and no text."""
+def _structures(schema: Any, value: Any, pointer: Pointer, *, choices: bool) -> Iterator[Pointer]:
+    """Yield the places of variables where a schema has a list or an object, and no text, or a choice."""
     schema = mapping(schema)
     if isinstance(value, str):
-        if schema.get("type") in ("array", "object") and is_symbolic(value):
+        is_choice = choices and (schema.get("type") == "boolean" or ("enum" in schema and value not in schema["enum"]))
+        if (is_choice or schema.get("type") in ("array", "object")) and is_symbolic(value):
             yield pointer
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _structures(schema.get("items"), item, (*pointer, number))
+            yield from _structures(schema.get("items"), item, (*pointer, number), choices=choices)
     elif isinstance(value, dict):
         fields: Mapping[str, Any] = mapping(schema.get("properties"))
         for name, inner in value.items():
             below = fields.get(name, schema.get("additionalProperties"))
             if isinstance(below, Mapping):
-                yield from _structures(below, inner, (*pointer, name))
+                yield from _structures(below, inner, (*pointer, name), choices=choices)
 
 
 def _shapes(resource: Resource) -> Iterator[Pointer]:

@@ -13,13 +13,14 @@ from policylint.implementations.generic.failing import failures
 from policylint.implementations.generic.preflights import answers
 from policylint.model import Node, PolicyKind, Resource, ResourceKey
 from policylint.policy.asking import Ask, asked
-from policylint.policy.authorizing import RequestFacts, RequestQuestion
+from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestion
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Effective
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState, whole
 from policylint.topology.ancestry import implementation_of, unheard_of
+from policylint.trace.left_open import OpenSetting, left_open
 from policylint.trace.request import Request, split_host
 from policylint.trace.result import Judged, Met, Share
 
@@ -37,7 +38,9 @@ class Policies:
         "_detections",
         "_groups",
         "_implementations",
+        "_meshed",
         "_named",
+        "_open",
         "_phases",
         "_simulation",
     )
@@ -58,6 +61,8 @@ class Policies:
             self._bound[binding.node].append(binding)
         self._named = [each for each in unevaluated if each.kind is not None and each.kind.says]
         self._detections: dict[tuple[str, ResourceKey], Detection | None] = {}
+        self._open: dict[int, tuple[OpenSetting, ...]] = {}
+        self._meshed = {behaviour.name for behaviour, _ in simulation.meshes.groups}
 
     def extensions(
         self, path: Sequence[Node], shares: Sequence[Share], controller: str | None = None
@@ -111,12 +116,13 @@ class Policies:
             group = self._groups[number]
             if number in doubts and not doubts[number]:
                 continue
-            if group.effective.owners or group.effective.lost or group.effective.refused:
+            open_ = self._left_open(number)
+            if group.effective.owners or group.effective.lost or group.effective.refused or open_:
                 asks, spec = self._asked(number, message)
                 places = self._places(number, path)
-                doubt = doubts.get(number, "")
-                asks = tuple(ask for ask in asks if not doubt or ask.purpose in certain)
-                met += [Met(group, key, asks, places, spec, port, doubt) for key, port in _only(acted_on, ends)]
+                doubt, hidden = doubts.get(number, ""), {path for each in open_ for path in each.hides}
+                asks = tuple(ask for ask in asks if (not doubt or ask.purpose in certain) and ask.path not in hidden)
+                met += [Met(group, key, asks, places, spec, port, doubt, open_) for key, port in _only(acted_on, ends)]
         effective = [each.group.effective for each in met]
         met = [each._replace(asks=self._in_force(each, effective)) if each.asks else each for each in met]
         return tuple(sorted(met, key=_order))
@@ -142,6 +148,14 @@ class Policies:
             certain.update(*demanded[:1])
             certain.intersection_update(*demanded)
         return doubts, certain
+
+    def _left_open(self, number: int) -> tuple[OpenSetting, ...]:
+        """Return the variables in what a group asks; the proxies of a mesh look at theirs themselves."""
+        if number not in self._open:
+            group = self._groups[number]
+            is_read = group.kind.implementation in self._meshed
+            self._open[number] = () if is_read else tuple(left_open(group, self._simulation.world))
+        return self._open[number]
 
     def _asked(self, number: int, message: RequestFacts) -> tuple[tuple[Ask, ...], Mapping[str, Any]]:
         """Return what a group asks of a request, and what of its effective spec is about it.
@@ -174,9 +188,13 @@ class Policies:
             unread = unheard_of(simulation.topology, gateway, met.group.kind, simulation.catalog)
             kind, effective = met.group.kind, met.group.effective
             decisions = self._implementation(kind).decisions(kind, met.spec, message)
+            for each in met.left_open:
+                place = each.policy.location(*each.place)
+                yield Judged(Decision("depends", each.place, str(each)), each.policy.key, place, met)
             first = () if _comes_after_logins(met) else answers(kind.preflight, met.spec, message)
             for decision in chain(first, failures(effective.failing), decisions):
                 hangs = met.doubt or (unread and f"whether {unread} reads it")
+                hangs = hangs or next(map(str, met.left_open), "")
                 hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
                 if hangs and decision.answer == "denied":
                     decision = decision._replace(answer="depends", why=hangs)
@@ -214,10 +232,11 @@ class Policies:
         if self._choosing:
             return True
         nothing = RequestFacts("", "", "", {}, blank=True, asked=questions)
-        for kind, effective in ((group.kind, group.effective) for group in self._groups):
+        for number, (kind, effective) in enumerate((group.kind, group.effective) for group in self._groups):
             behaviour = self._implementation(kind)
             spec = behaviour.concerning(kind, effective.spec, nothing)
-            if questions or effective.failing or any(True for _ in behaviour.decisions(kind, spec, nothing)):
+            answers_ = questions or effective.failing or any(True for _ in behaviour.decisions(kind, spec, nothing))
+            if answers_ or self._left_open(number):
                 return True
         for binding in self._simulation.bindings:
             resource = binding.resolution.resource

@@ -109,7 +109,9 @@ class Requirements:
             return Asked("asked", told)
         why = self._unknown(trace) or not_read
         if unread and not why and trace.may_ask:
-            doubt = next((f": {met.doubt}" for met in trace.policies if met.doubt), "")
+            hidden = (str(each) for met in trace.policies for each in met.left_open if each.hides)
+            doubt = next((met.doubt for met in trace.policies if met.doubt), "") or next(hidden, "")
+            doubt = doubt and f": {doubt}"
             why = f"{trace.may_ask[0]} may ask for it{doubt}"
         ground = ""
         if not why:

@@ -15,6 +15,7 @@ from policylint.policy.handling import Redirect
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
 from policylint.trace.filters import Step
+from policylint.trace.left_open import OpenSetting
 from policylint.trace.request import Request
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Met(NamedTuple):
         spec: what of its effective spec is about the request.
         port: the port of the backend where it acts on that one alone.
         doubt: why it is not known whether it acts; "" where it does.
+        left_open: the variables that stand for parts of what it asks.
     """
 
     group: Group
@@ -131,6 +133,7 @@ class Met(NamedTuple):
     spec: Mapping[str, Any] = {}
     port: str = ""
     doubt: str = ""
+    left_open: tuple[OpenSetting, ...] = ()
 
     @property
     def unread(self) -> list[tuple[str, Any]]:
@@ -286,6 +289,7 @@ class Trace(NamedTuple):
             for owner in setters(met.group.effective, setting)
         ]
         doubtful = [str(key) for met in self.policies if met.doubt for key in met.group.effective.sources]
+        doubtful += [str(each.policy.key) for met in self.policies for each in met.left_open if each.hides]
         extensions = (str(each.wanted) for each in self.extensions if each.may_ask)
         return list(dict.fromkeys([*doubtful, *settings, *extensions, *map(str, self.logins)]))
 

@@ -108,7 +108,7 @@ def faults(policy: Resource, topology: Topology) -> Iterator[tuple[Pointer, str]
         is_backend = field.kinds[0] == _SERVICE
         for pointer, value in places(policy.spec, field.path, ("spec",)):
             reference = mapping(value)
-            if not text(reference.get("name")) or is_symbolic(reference.get("name")):
+            if not text(reference.get("name")) or any(is_symbolic(reference.get(each)) for each in ("name", "port")):
                 continue
             key, _, port = target(reference, policy.key.namespace, *field.kinds[0])
             if set(field.kinds) == {("", "Secret")} and key.kind == "ConfigMap":

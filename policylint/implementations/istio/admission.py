@@ -30,6 +30,7 @@ from policylint.policy.authorizing import (
     Checkpoint,
     Decision,
     RequestFacts,
+    either,
     first_match,
     in_brief,
     otherwise,
@@ -191,13 +192,15 @@ def _authorize(judge: _Judge, group: Group, mesh: OfMesh) -> Decision:
     allowing = by_action.get("ALLOW", [])
     allowed: Iterable[AuthorizationRule] = (rule for policy in allowing for rule in judge.rules(policy, "ALLOW"))
     default = otherwise((), allows=True)
+    undecided = (each for action in filter(is_symbolic, by_action) for each in by_action[action])
+    actions = (rule for policy in undecided for rule in either(("spec", "action"), "a variable for its action", policy))
     if allowing:
         words = "no ALLOW policy lets it in" if len(allowing) > 1 else "it lets in other requests only"
         words = words if any(policy.spec.get("rules") for policy in allowing) else "it lets nothing in"
         default = otherwise(("spec",), words, allowing[-1], allows=False)
         if not any(map(judge.counts, allowing)):  # without them everything is let in
             allowed = chain(allowed, [AuthorizationRule(None, True, (), _doubtful(allowing[-1]))])
-    return first_match(chain(denying, asked, allowed), default)
+    return first_match(chain(denying, actions, asked, allowed), default)
 
 
 def _provider(policy: Resource) -> str:
@@ -298,7 +301,7 @@ class _Judge:
 
     def _clauses(self, rule: Mapping[str, Any], *, deny: bool) -> Iterator[bool | None]:
         """Yield whether each of `from`, `to` and the conditions holds; a rule without any matches everything."""
-        if any(is_symbolic(rule.get(field)) for field in ("from", "to", "when")):
+        if any(map(is_symbolic, (*map(rule.get, ("from", "to", "when")), *sequence(rule.get("when"))))):
             yield self._unknown(_VARIABLE)
         for field, inner in (("from", "source"), ("to", "operation")):
             entries = [
@@ -351,7 +354,11 @@ class _Judge:
     def _attribute(self, name: str, wanted: list[str]) -> bool | None:
         """Return whether one attribute of the request has any of the values, of which some may be variables."""
         answer = self._has(name, wanted)
-        return answer if answer or not any(map(is_symbolic, wanted)) else self._unknown(_VARIABLE)
+        variables = [] if answer else list(filter(is_symbolic, wanted))
+        compared = name in ("hosts", "methods", "paths") or name.startswith("request.headers[")
+        if not variables or (answer is False and compared and all(globbed(each).is_open for each in variables)):
+            return answer
+        return self._unknown(_VARIABLE)
 
     def _has(self, name: str, wanted: list[str]) -> bool | None:
         """Return whether one attribute of the request has any of the values."""

@@ -28,6 +28,7 @@ from policylint.model import (
     Resource,
     ResourceKey,
     World,
+    is_symbolic,
     mapping,
     sequence,
     text,
@@ -189,7 +190,10 @@ class Kuadrant(Implementation):
                 reason = f"`{bare}` and `{wrapped[0]}`: settings are either bare or wrapped"
                 return Reading(code="bare-and-wrapped", reason=reason, pointer=("spec", bare))
         if kind.kind == "AuthPolicy":
-            idle = next((spec for spec in declared if not _has_rules(mapping(spec.proper.get("rules")))), None)
+            stated = ((spec, spec.proper.get("rules")) for spec in declared)
+            idle = next(
+                (spec for spec, rules in stated if not (is_symbolic(rules) or _has_rules(mapping(rules)))), None
+            )
             if idle is not None:
                 reason = f"`{'.'.join(map(str, (*idle.prefix, 'rules')))}` defines no rule"
                 return Reading(code="required", reason=reason, pointer=idle.prefix)

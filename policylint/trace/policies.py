@@ -194,7 +194,8 @@ class Policies:
             first = () if _comes_after_logins(met) else answers(kind.preflight, met.spec, message)
             for decision in chain(first, failures(effective.failing), decisions):
                 hangs = met.doubt or (unread and f"whether {unread} reads it")
-                hangs = hangs or next(map(str, met.left_open), "")
+                if met.left_open and decision.answer == "denied":
+                    continue  # what it says is not all, as said above
                 hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
                 if hangs and decision.answer == "denied":
                     decision = decision._replace(answer="depends", why=hangs)

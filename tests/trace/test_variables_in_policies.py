@@ -61,6 +61,10 @@ SPECS: dict[str, tuple[str, str, str]] = {
         *("AuthorizationPolicy", "security.istio.io/v1"),
         "{action: ALLOW, rules: [{when: [{key: 'request.headers[x-team]', values: [blue]}]}]}",
     ),
+    "Istio, an authorizer": (
+        *("AuthorizationPolicy", "security.istio.io/v1"),
+        "{action: CUSTOM, provider: {name: login}, rules: [{to: [{operation: {notPaths: [/b/*]}}]}]}",
+    ),
     "Istio, operations": (
         *("AuthorizationPolicy", "security.istio.io/v1"),
         "{action: DENY, rules: [{to: [{operation: {paths: [/a/*], methods: [GET], hosts: [shop.example.com]}}]}]}",

@@ -91,9 +91,9 @@ def _authorization(policy: Resource) -> Iterator[Reading]:
     if action in ("DENY", "CUSTOM") and not _states_some(policy.spec.get("rules")):
         place = "action" if "action" in policy.spec else "rules"
         yield Reading(code="no-rules", reason=f"{action} without rules would never apply", pointer=("spec", place))
-    if action == "CUSTOM" and not provider:
+    if action == "CUSTOM" and not provider and not is_symbolic(policy.spec.get("provider")):
         yield Reading(code="no-provider", reason="CUSTOM needs a provider", pointer=("spec", "action"))
-    if action != "CUSTOM" and "provider" in policy.spec:
+    if action != "CUSTOM" and not is_symbolic(action) and "provider" in policy.spec:
         yield Reading(code="provider", reason=f"{action} takes no provider", pointer=("spec", "provider"))
     for index, rule in enumerate(sequence(policy.spec.get("rules"))):
         yield from _rule(rule, ("spec", "rules", index), action)
@@ -116,7 +116,10 @@ def _rule(rule: object, place: Pointer, action: str) -> Iterator[Reading]:
                 reason = "serviceAccounts cannot be set with namespaces or principals"
                 yield Reading(code="service-accounts", reason=reason, pointer=(*pointer, inner, accounts))
             yield from _values(mapping(mapping(entry).get(inner)), (*pointer, inner))
-    for index, condition in enumerate(map(mapping, sequence(mapping(rule).get("when")))):
+    for index, written in enumerate(sequence(mapping(rule).get("when"))):
+        if is_symbolic(written):
+            continue
+        condition = mapping(written)
         key, pointer = text(condition.get("key")), (*place, "when", index)
         if not key:
             yield Reading(code="empty-rule", reason="`when.key` must not be empty", pointer=pointer)

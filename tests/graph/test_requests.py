@@ -281,6 +281,20 @@ def test_what_a_browser_cannot_tell_is_said(browser: Browser, tmp_path: Path) ->
     )
 
 
+@needs_browser
+def test_what_stands_in_a_variable_is_said(browser: Browser, tmp_path: Path) -> None:
+    rules = f"""rules: [
+  {{matches: [{{path: {{type: PathPrefix, value: "/api/${{VERSION}}"}}}}], filters: [], backendRefs: []}}, {{{TO}}}]"""
+    world = [GATEWAY, SERVICE, worlds.route("v", more=f"hostnames: [shop.example.com], {rules}")]
+    (tmp_path / "world.yaml").write_text("---\n".join(world), encoding="utf-8")
+    known = details(draw(open_workspace([str(tmp_path)]).simulations, GraphRequest()))["requests"]
+    url = "http://shop.example.com"
+    (within,), (outside,) = answers(browser, known, [f"GET {url}/api/v1", f"GET {url}/apis"])
+    assert within["undecided"] == "whether it matches /api/${VERSION} is not known, as nothing fills in the variable"
+    assert not outside["undecided"], outside["undecided"]
+    assert outside["result"] == "reaches shop/checkout, no login."
+
+
 BY_REQUEST = """authorization: {defaultAction: Deny, rules: [
   {action: Allow, operation: {methods: [GET]}, principal: {headers: [{name: x-team, values: [red, blue]}]}},
   {action: Deny, operation: {methods: [PUT]}, principal: {headers: [{name: x-team, values: [green]}]}},

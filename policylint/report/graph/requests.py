@@ -65,6 +65,7 @@ _Numbers = Mapping[tuple[str, Any], Sequence[int]]
 
 
 _IGNORING_CASE: Final = "(?i)"
+_VARIABLE = "variable"
 
 
 class Boxes(NamedTuple):
@@ -188,7 +189,7 @@ class _Writing:
 
     def _demand(self, condition: Term) -> int:
         """Return the number of the predicate that a match demands; below 0 (`~number`) where it must not hold."""
-        if condition.fault == FOREIGN or condition.predicate.is_open:  # nobody reads it
+        if condition.fault == FOREIGN:  # nobody reads it
             return self._number(
                 "predicates", [condition.name, *condition.predicate[:1], None, condition.predicate.value]
             )
@@ -197,6 +198,9 @@ class _Writing:
 
     def _predicate(self, dimension: str, predicate: Predicate) -> int:
         kind, value = predicate
+        if predicate.is_open:
+            widest = as_javascript(predicate.widest.value)
+            return self._number("predicates", [dimension, "RegularExpression", widest, value, _VARIABLE])
         if predicate.is_expression and value.startswith(_IGNORING_CASE):
             bare = value.removeprefix(_IGNORING_CASE)
             return self._number("predicates", [dimension, kind, as_javascript(bare), value, "i"])
@@ -320,7 +324,7 @@ def _winners(
         if "too many matches" in way.undecided:
             return {}, None
         request, at = way.trace.request, 0 if way.cells else number
-        while at < len(candidates) and any(candidates[at].match.misses(request)):
+        while at < len(candidates) and not all(miss.undecided for miss in candidates[at].match.misses(request)):
             at += 1
         if at < len(candidates):
             winners.setdefault(candidates[at].rule.node, []).append(way)

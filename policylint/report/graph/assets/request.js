@@ -72,7 +72,10 @@ function firstTaking(known, matches, request) {
     const told = demands.map((number) => (number < 0 ? negated(holds(known.predicates[~number], request)) : holds(known.predicates[number], request)));
     if (told.includes(false)) continue;
     const doubt = told.indexOf(null);
-    if (doubt >= 0) return "whether it matches " + known.predicates[Math.max(demands[doubt], ~demands[doubt])][3] + " is for RE2 to say, not for a browser";
+    if (doubt >= 0) {
+      const [, , , written, flags] = known.predicates[Math.max(demands[doubt], ~demands[doubt])];
+      return "whether it matches " + written + (flags === "variable" ? " is not known, as nothing fills in the variable" : " is for RE2 to say, not for a browser");
+    }
     return way;
   }
   return -2;
@@ -101,7 +104,9 @@ function holds([dimension, type, value, , flags], request) {
   if (type === "Exact") return actual === value;
   if (type === "PathPrefix") return actual === value.replace(/\/+$/, "") || actual.startsWith(value.replace(/\/+$/, "") + "/");
   if (value === false) return false;
-  return value === null || actual.length > 300 || !/^[ -~]*$/.test(actual) ? null : new RegExp("^(?:" + value + ")$", flags || "").test(actual);
+  if (value === null || actual.length > 300 || !/^[ -~]*$/.test(actual)) return null;
+  const taken = new RegExp("^(?:" + value + ")$", flags === "i" ? flags : "").test(actual);
+  return taken && flags === "variable" ? null : taken;
 }
 
 function servesHost(host, [pattern, parts]) {

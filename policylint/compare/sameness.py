@@ -1,6 +1,6 @@
 """Whether two values say the same, however they are written: `60s` and `1m`, `1Gi` and `1024Mi`, networks in halves,
-blanks at ends, names of headers in capitals, and expressions in fields that hold them: in other quotes, with other
-blanks, terms in another order."""
+blanks at ends, names of headers in capitals, alternatives in another order, and expressions in fields that hold them:
+in other quotes, with other blanks, terms in another order."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ _NAMING = re.compile(r"header(_?name)?s?$|header_?modifier$|^headersto", re.IGNO
 `responseHeaderModifier`."""
 _AMONG = frozenset({"add", "append", "overwrite", "remove", "request", "response", "set"})
 """Fields below these that do as well: what is done to headers, and of what."""
+_SETS = frozenset(
+    {
+        *("audiences", "hosts", "methods", "namespaces", "paths", "policyTypes", "ports", "principals"),
+        *("requestPrincipals", "serviceAccounts", "trustDomains", "values"),
+        *("notHosts", "notMethods", "notNamespaces", "notPaths", "notPorts", "notPrincipals", "notRequestPrincipals"),
+        *("notServiceAccounts", "notTrustDomains", "notValues"),
+        *("allowHeaders", "allowMethods", "allowOrigins", "exposeHeaders"),
+    }
+)
+"""Fields whose texts are alternatives wherever they stand, so that their order says nothing."""
 _NAMES = re.compile(r"[\w!#$%&'*+.^`|~-]+( *, *[\w!#$%&'*+.^`|~-]+)*")
 
 
@@ -48,6 +58,8 @@ def meaning(value: Any, field: str = "") -> Any:
     if isinstance(value, dict):
         return _fields(value, field if names else "")
     if isinstance(value, list):
+        if field in _SETS and all(isinstance(each, str) for each in value):
+            return _addresses(value) or sorted({str(meaning(each, field)) for each in value})
         return _addresses(value) or [meaning(each, field) for each in value]
     if not isinstance(value, str):
         return value

@@ -255,3 +255,15 @@ def test_names_of_headers_in_objects_of_vendors(tmp_path: Path, before: str, aft
     sides = ({"all.yaml": f"{side}---{service('web')}"} for side in (before, after))
     said = diff(tmp_path, *sides)
     assert ("answers all requests as before" in said and "!" not in said) == same, said
+
+
+@pytest.mark.parametrize("field", ["methods", "notPaths", "policyTypes", "values", "allowOrigins", "audiences"])
+def test_the_order_of_alternatives_says_nothing(field: str) -> None:
+    assert same_value({field: ["b", "a", "b"]}, {field: ["a", "b"]})
+    assert not same_value({field: ["b", "a"]}, {field: ["a"]})
+    assert not same_value({field: ["b", "a"]}, {field: ["a", "B"]})
+
+
+@pytest.mark.parametrize("field", ["cipherSuites", "command", "filterOrder", "rules"])
+def test_the_order_of_other_lists_says_something(field: str) -> None:
+    assert not same_value({field: ["b", "a"]}, {field: ["a", "b"]})

@@ -11,8 +11,9 @@ from typing import Any
 from policylint.digits import whole_number
 from policylint.documents import Pointer
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.variables import stands_in_variable
 from policylint.doors.vendors import guards, stream_kinds, streams
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.topology import BackendState
 
@@ -40,10 +41,13 @@ def _rules(world: World, entry: Mapping[str, Any], holder: Resource) -> Iterator
     """Yield what an object does with connections, each with the name of the door."""
     place = _pointer(entry, "rules")
     written = value_at(holder.body, place)
+    if stands_in_variable(holder, place):
+        written = text(holder.body.get("spec")) or written
     for number, rule in enumerate(written if isinstance(written, list) else [written] if written else ()):
         at: Pointer = (*place, number) if isinstance(written, list) else place
         opening, listener = _opening(world, entry, mapping(rule))
-        body = {"backendRefs": [*_references(world, entry, holder, mapping(rule))]}
+        hidden = _hidden_choice(entry, mapping(rule))
+        body = {"backendRefs": hidden or [*_references(world, entry, holder, mapping(rule))]}
         unread = text(holder.annotations.get(text(entry.get("asking"))))
         asked = (Guard(holder, {"unread": unread}, {("unread",): ("metadata", "annotations")}),) if unread else ()
         name = f"{entry.get('door')}-{listener}" if listener and opening.port == UNSTATED else text(entry.get("door"))
@@ -67,6 +71,13 @@ def _opening(world: World, entry: Mapping[str, Any], rule: Mapping[str, Any]) ->
     ), listener
 
 
+def _hidden_choice(entry: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+    """Return the variable that stands for which of its Services a rule takes, "" where none does."""
+    wanted, written = _of(entry, "chosen", rule), _of(entry, "backends", rule)
+    names = [mapping(each).get("name") for each in sequence(written)] if "chosen" in entry else []
+    return next((text(each) for each in (wanted, *names) if wanted not in names and is_symbolic(each)), "")
+
+
 def _references(
     world: World, entry: Mapping[str, Any], holder: Resource, rule: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
@@ -84,6 +95,7 @@ def _references(
         service = world.get(ResourceKey("", "Service", namespace, name))
         ports = [] if service is None else [mapping(each) for each in sequence(service.spec.get("ports"))]
         meant = next((each.get("port") for each in ports if number is None and each.get("name") == port), number)
+        meant = port if is_symbolic(port) else meant
         yield {"name": name, "namespace": namespace, "port": meant, "weight": backend.get("weight", 1)}
 
 

@@ -76,9 +76,7 @@ class Responder:
                 to = Redirect(301, asked.scheme, asked.host, asked.port, path)
                 return candidate, _ended(trace, message, Outcome(redirect=to))
             rule, place = candidate.rule.body, ("spec", "rules", candidate.rule.number)
-            ends = (field for field in ("filters", "backendRefs") if any(map(is_symbolic, listed(rule.get(field)))))
-            if stated := next(ends, ""):
-                why = f"the {stated} of {candidate.rule.node} stand in a variable"
+            if why := hidden_end(candidate.rule):
                 return candidate, _ended(trace, message, Outcome(unknown=True, reason=why))
             questions: list[RequestQuestion] = []
             extend = partial(self._extended, candidate, start, message, port, questions)
@@ -466,6 +464,13 @@ def telling_apart(candidates: Iterable[RuleCandidate], request: Request) -> Iter
     conditions = chain.from_iterable(candidate.match.conditions for candidate in candidates)
     for name, predicate in dict.fromkeys((condition.name, condition.predicate) for condition in conditions):
         yield RequestQuestion(name, (predicate,), predicate.takes(request.value(name)))
+
+
+def hidden_end(rule: Rule) -> str:
+    """Return why it is not known what a rule does with requests, "" where it is: a variable stands for it."""
+    ends = (field for field in ("filters", "backendRefs") if any(map(is_symbolic, listed(rule.body.get(field)))))
+    stated = next(ends, "")
+    return stated and f"the {stated} of {rule.node} stand in a variable"
 
 
 def _decided(message: Message) -> Iterator[Judged]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from policylint.model import is_symbolic
@@ -33,6 +34,12 @@ def may_be(host: str, pattern: str) -> bool:
         return True
     first, *rest = parts_of(pattern)
     return taken_between(first, rest, without_port(host)) is not None
+
+
+def taken_to_be(host: str, patterns: Iterable[str]) -> list[str]:
+    """Return the notes on patterns that cover a host only by what their variables may stand for."""
+    names = sorted({name for name in patterns if may_be(host, name)})
+    return [f"{name} is taken to be {host}: nothing in the tree fills in its variable" for name in names]
 
 
 def parts_of(pattern: str) -> list[str]:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from policylint.model import Node
+from policylint.model import Node, is_symbolic
 from policylint.policy.authorizing import RequestQuestion
 from policylint.simulation.ranking import unread_route
 from policylint.topology import ListenerState, RouteState, whole
 from policylint.topology.routes import rules
 from policylint.topology.status import is_passthrough
-from policylint.trace.answering import outcome_of
+from policylint.trace.answering import hidden_end, outcome_of
 from policylint.trace.backends import shares, taken_for_granted
-from policylint.trace.hosts import serves
+from policylint.trace.hosts import serves, taken_to_be
 from policylint.trace.nearby import nearest_listeners
 from policylint.trace.policies import facts
 from policylint.trace.result import Considered, Forwarded, Outcome, Trace
@@ -52,6 +52,12 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
             fitting.append((order, hostname, state))
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
+        may = () if gateway is None else tracer.may_be_at(gateway)
+        if taker := next(
+            (state.route for state in may if state.route.key.kind in kinds and _may_take(state, sni)), None
+        ):
+            outcome = Outcome(unknown=True, reason=tracer.where_it_is(taker))
+            return start._replace(outcome=outcome, path=tracer.path(listener))
         attached = reversed(tracer.attached(listener, *kinds))
         reasons = (unread_route(tracer.simulation, each.route, gateway) for each, _ in attached)
         unread = next((f": {why}" for why in reasons if why), "")
@@ -61,9 +67,27 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
             outcome=outcome, nearest=nearest_listeners([listener], request), path=tracer.path(listener)
         )
     _, hostname, state = fitting[0]
+    open_ = next((node for _, _, each in fitting if (node := _hidden_match(each))), None)
+    if open_ is not None:
+        reason = f"whether {open_} takes the connection is not known: what it matches stands in a variable"
+        return start._replace(outcome=Outcome(unknown=True, reason=reason), path=tracer.path(listener))
     trace = along_route(tracer, start, state, tracer.path(listener), passed_on=is_passthrough(listener))
     beaten = tuple(_beaten(loser, fitting[0][1], state) for loser in fitting[1:])
+    notes = taken_to_be(sni, (listener.hostname, hostname)) if kinds[0] == "TLSRoute" else []
+    trace = trace._replace(notes=(*trace.notes, *notes)) if notes else trace
     return trace._replace(hostname=hostname, match=f"server name {hostname}" if hostname else "", considered=beaten)
+
+
+def _may_take(state: RouteState, sni: str) -> bool:
+    """Tell whether a route is for a server name, if it is attached."""
+    is_named = state.route.key.kind == "TLSRoute" and bool(state.hostnames)
+    return not is_named or any(serves(sni, name) for name in state.hostnames)
+
+
+def _hidden_match(state: RouteState) -> Node | None:
+    """Return the rule that takes the connections of a route, where a variable stands for which they are."""
+    rule = rules(state.route)[0]
+    return rule.node if is_symbolic(rule.body.get("matches")) else None
 
 
 def along_route(
@@ -71,6 +95,10 @@ def along_route(
 ) -> Trace:
     """Return the trace of a stream that a route takes, by its first rule."""
     rule = rules(state.route)[0]
+    if why := hidden_end(rule):
+        nodes = (*above, whole(state.route.key), rule.node)
+        outcome = Outcome(unknown=True, reason=why)
+        return start._replace(outcome=outcome, route=state.route, rule=rule.node, path=nodes)
     gateway = None if start.listener is None else start.listener.gateway
     named = ((state.route, each) for each in tracer.responder.used(state, rule, gateway))
     backend_shares = shares(tracer.simulation.world, named, state.route, None if passed_on else tracer.tls)

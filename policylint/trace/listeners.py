@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from policylint.model import Node
 from policylint.namedtuple import NamedTuple
@@ -76,6 +76,15 @@ def by_specificity(listeners: Sequence[ListenerState], host: str) -> list[Listen
     """Return the listeners whose hostname matches, the most specific first; of equals the one written first."""
     fitting = [listener for listener in listeners if serves(host, listener.hostname)]
     return sorted(fitting, key=lambda listener: specificity(listener.hostname), reverse=True)
+
+
+def of_unstated_port(listeners: Iterable[ListenerState], request: Request) -> Node | None:
+    """Return the listener whose port no manifest states, so that it may be the one that is asked for; what takes any
+    connection takes those with TLS."""
+    protocols = (*_PROTOCOLS[request.scheme], *(("TCP",) if request.scheme == "tls" else ()))
+    speaking = (each for each in listeners if not each.port and each.protocol in protocols)
+    host = "" if request.scheme in ("tcp", "udp") else request.sni or request.host
+    return next((each.node for each in speaking if not host or serves(host, each.hostname)), None)
 
 
 def _misdirected(chosen: ListenerState, working: Sequence[ListenerState], request: Request) -> Selection | None:

@@ -38,8 +38,8 @@ from policylint.trace.answering import Responder, telling_apart
 from policylint.trace.backends import BackendTls, taken_for_granted
 from policylint.trace.considered import ambiguous, ends, notes_on, other_gateways, others_considered, preference
 from policylint.trace.consumed import taken_off
-from policylint.trace.hosts import is_exact, may_be, serves
-from policylint.trace.listeners import Selection, select
+from policylint.trace.hosts import is_exact, may_be, serves, taken_to_be
+from policylint.trace.listeners import Selection, of_unstated_port, select
 from policylint.trace.nearby import nearest_hosts, nearest_listeners, nearest_rules
 from policylint.trace.policies import Policies, facts
 from policylint.trace.precedence import RuleCandidate, doubt, matches_at, ordered, together, tried
@@ -473,6 +473,9 @@ class Tracer:
         if open_at := next(filter(None, map(undetermined, self.holders(gateway))), ""):
             why = f"which listeners {gateway.gateway.key} has is not known: a variable stands at {open_at}"
             return start._replace(outcome=Outcome(unknown=True, reason=why))
+        if not chosen.on_port and (unstated := of_unstated_port(self._at_proxy(gateway), request)):
+            why = f"the port of {unstated} is stated in no manifest"
+            return start._replace(outcome=Outcome(unknown=True, reason=why))
         refused = chosen.status is None
         grpc = "Unimplemented" if request.grpc and chosen.status == 404 else ""
         outcome = Outcome(status=chosen.status, refused=refused, reason=chosen.reason, grpc_status=grpc)
@@ -508,15 +511,12 @@ class Tracer:
         fitting = self.responder.flattened(fitting, start)
         if not fitting:
             kind = "GRPCRoute" if grpc else "HTTPRoute"
-            doubtful = (*self._open.get(gateway.gateway.key, ()), *self._anywhere)
-            open_states = [each for each in doubtful if each.route.key.kind == kind]
+            open_states = [each for each in self.may_be_at(gateway) if each.route.key.kind == kind]
             may_serve = [(state.route, state.hostnames) for state in open_states]
             ranked = self._ranking(gateway)
             open_ones = matches_at(may_serve, request.host, self._narrowing, ranked, grpc)
             if may := [each for each in tried(open_ones, request) if all(miss.undecided for miss in each.misses)]:
-                taker = min(may, key=lambda each: each.order).route
-                end = "Gateway" if taker in [each.route for each in self._anywhere] else "listener"
-                why = f"the {end} that {taker.key} is for stands in a variable"
+                why = self.where_it_is(min(may, key=lambda each: each.order).route)
                 return start._replace(outcome=Outcome(unknown=True, reason=why))
             reason = "no route" if evaluated else f"no route of this listener serves host {request.host or '(none)'}"
             status = Outcome(status=404, reason=reason, grpc_status="Unimplemented" if request.grpc else "")
@@ -549,11 +549,20 @@ class Tracer:
             notes += asking(self.simulation.world, winner.route.key, encrypted=by_tls)
             if by_tls:
                 notes += taken(self.simulation.world, (gateway.gateway.key, winner.route.key), request.host)
-        names = sorted({name for name in (listener.hostname, winner.hostname) if may_be(request.host, name)})
-        notes += [f"{name} is taken to be {request.host}: nothing in the tree fills in its variable" for name in names]
+        notes += taken_to_be(request.host, (listener.hostname, winner.hostname))
         if winner.route.key in served.doubtful:
             notes.append(f"{winner.route.key} may not be attached: {served.doubtful[winner.route.key]}")
         return trace._replace(notes=(*trace.notes, *notes)) if notes else trace
+
+    def may_be_at(self, gateway: GatewayState) -> tuple[RouteState, ...]:
+        """Return the routes that may be attached to a Gateway: a variable stands for the listener, or for all that they
+        are attached to."""
+        return (*self._open.get(gateway.gateway.key, ()), *self._anywhere)
+
+    def where_it_is(self, route: Resource) -> str:
+        """Return why it is not known where a route is attached that may be somewhere."""
+        end = "Gateway" if route in [each.route for each in self._anywhere] else "listener"
+        return f"the {end} that {route.key} is for stands in a variable"
 
     def finish(
         self,

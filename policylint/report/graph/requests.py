@@ -199,8 +199,8 @@ class _Writing:
     def _predicate(self, dimension: str, predicate: Predicate) -> int:
         kind, value = predicate
         if predicate.is_open:
-            widest = as_javascript(predicate.widest.value)
-            return self._number("predicates", [dimension, "RegularExpression", widest, value, _VARIABLE])
+            wide = predicate.widest
+            return self._number("predicates", [dimension, wide.type, as_javascript(wide.value), value, _VARIABLE])
         if predicate.is_expression and value.startswith(_IGNORING_CASE):
             bare = value.removeprefix(_IGNORING_CASE)
             return self._number("predicates", [dimension, kind, as_javascript(bare), value, "i"])

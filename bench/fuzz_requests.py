@@ -144,8 +144,10 @@ class RequestFuzz(ToolFuzz):
         number = random.randrange(len(documents))
         document = documents[number]
         inside = [*places(document.get("spec"))]
-        way = random.randrange(17)
-        if way == 16:
+        way = random.randrange(18)
+        if way == 17:
+            self._hide(random, inside)
+        elif way == 16:
             self._draw(random, document)
         elif way >= 14:
             self._attach(random, files, documents, new=True)
@@ -178,6 +180,15 @@ class RequestFuzz(ToolFuzz):
                 container[key] = [*value, *map(copied, value[:1])] if random.random() < 0.3 else value[:-1]
             elif isinstance(container, dict) and key in FLIPPED:
                 container[FLIPPED[key]] = container.pop(key)
+
+    @staticmethod
+    def _hide(random: Random, inside: list[Any]) -> None:
+        """Put a variable in the place of something, or within a text."""
+        if inside:
+            container, key = random.choice(inside)
+            value = container[key]
+            within = isinstance(value, str) and random.random() < 0.5
+            container[key] = f"{value[: len(value) // 2]}${{PART}}" if within else "${VALUE}"
 
     def _attach(self, random: Random, files: dict[str, list[Any]], documents: list[Any], *, new: bool = False) -> None:
         """Attach a policy of any kind there is, so that kinds meet which no world has together, or name a rule.

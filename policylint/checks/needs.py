@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN, WORKLOADS
+from policylint.model.kinds import DEFINITION, INGRESS, VIRTUAL_SERVICE, WAYS_IN, WORKLOADS
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -136,20 +136,30 @@ def logins_and_challenges(simulation: Simulation) -> bool:
 
 
 def preflights(simulation: Simulation) -> bool:
-    """Need a policy or a filter with settings that answer preflights, and a rule that names methods."""
+    """Need something that answers preflights (a policy, a filter, what routes name), and a rule that names methods."""
+    from policylint.doors import with_doors
     from policylint.topology.routes import rules
 
+    catalog, world = simulation.catalog, simulation.world
+    known = (catalog.get(*kind) for kind in world.kinds() if catalog.describes(*kind))
+    named = any(kind is not None and kind.preflight and kind.bound_by != "reference" for kind in known)
     answering = some_policy(
         lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
     )
+    has_policies = named or answering(simulation)
+    beside = named or any(
+        mapping(rule).get("corsPolicy")
+        for each in world.of_kind(*VIRTUAL_SERVICE)
+        for rule in sequence(each.spec.get("http"))
+    )
     naming = [
         rule
-        for state in simulation.topology.routes
+        for state in (with_doors(simulation) if beside else simulation).topology.routes
         for rule in rules(state.route)
-        if any(mapping(match).get("method") for match in sequence(rule.body.get("matches")))
+        if any({"method", "also"} & mapping(match).keys() for match in sequence(rule.body.get("matches")))
     ]
     filters = (mapping(each).get("type") for rule in naming for each in sequence(rule.body.get("filters")))
-    return bool(naming) and ("CORS" in filters or answering(simulation))
+    return bool(naming) and ("CORS" in filters or has_policies)
 
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from policylint.catalog.content import places
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.tracing import tracer_of
 from policylint.documents import Pointer
+from policylint.doors import is_door
 from policylint.matches import matches
 from policylint.model import Finding, Node, Related, Resource, ResourceKey, is_symbolic, mapping, sequence, text
 from policylint.model.spelling import spelled
 from policylint.policy.asking import setters
+from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
 from policylint.reach.entries import entries
 from policylint.simulation import Simulation
+from policylint.spaces.predicates import Predicate
+from policylint.spaces.samples import sample
+from policylint.topology import RouteState, whole
+from policylint.topology.hostnames import covers
 from policylint.topology.routes import Rule, rules
 from policylint.trace import Request, Tracer
 
@@ -31,17 +38,26 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         policy = simulation.policies.get(_owner(group))
         if policy is None:
             continue
-        for route, rule in _rules(simulation, group):
-            request = None if (policy.key, rule.node) in told else _unanswered(tracer, rule, route)
+        for state, rule in _rules(simulation, group):
+            request = None if (policy.key, rule.node) in told else _unanswered(tracer, rule, state)
             if request is not None:
                 told.add((policy.key, rule.node))
-                yield _finding(policy.policy, ("spec", *group.kind.preflight.split(".")), rule, route, request)
-    for state in simulation.topology.routes:
+                setting = ("spec", *group.kind.preflight.split("."))
+                yield _finding(policy.policy, setting, rule, state, request)
+    named: dict[Node, list[ObjectBinding]] = {}
+    for binding in tracer.simulation.bindings:
+        if answers_preflights(binding):
+            named.setdefault(binding.node, []).append(binding)
+    for state in tracer.topology.routes:
         for rule in rules(state.route):
-            place = next(_filters(rule), None)
-            request = None if place is None else _unanswered(tracer, rule, state.route)
+            if (state.route.key, rule.node) in told:
+                continue
+            bindings = [*named.get(rule.node, ()), *named.get(whole(state.route.key), ())]
+            place = next(chain(_filters(rule), (each.pointer for each in bindings)), None)
+            request = None if place is None else _unanswered(tracer, rule, state)
             if place is not None and request is not None:
-                yield _finding(state.route, place, rule, state.route, request)
+                told.add((state.route.key, rule.node))
+                yield _finding(bindings[0].holder if bindings else state.route, place, rule, state, request)
 
 
 def _filters(rule: Rule) -> Iterator[Pointer]:
@@ -51,12 +67,20 @@ def _filters(rule: Rule) -> Iterator[Pointer]:
             yield "spec", "rules", rule.number, "filters", number, "cors"
 
 
-def _rules(simulation: Simulation, group: Group) -> Iterator[tuple[Resource, Rule]]:
+def answers_preflights(binding: ObjectBinding) -> bool:
+    """Tell whether what a route names answers preflights, as its kind has it."""
+    kind, resource = binding.kind, binding.resolution.resource
+    if kind is None or resource is None or not kind.preflight or binding.is_off or binding.foreign:
+        return False
+    return binding.says == kind.preflight if kind.says else any(places(resource.spec, kind.preflight, ()))
+
+
+def _rules(simulation: Simulation, group: Group) -> Iterator[tuple[RouteState, Rule]]:
     """Yield the rules that a group acts on, with their routes."""
     for key in group.routes():
         state = simulation.topology.route(key)
         if state is not None:
-            yield from ((state.route, rule) for rule in rules(state.route) if rule.node in group.nodes)
+            yield from ((state, rule) for rule in rules(state.route) if rule.node in group.nodes)
 
 
 def _owner(group: Group) -> ResourceKey:
@@ -64,20 +88,18 @@ def _owner(group: Group) -> ResourceKey:
     return setters(group.effective, group.kind.preflight)[0]
 
 
-def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:
+def _unanswered(tracer: Tracer, rule: Rule, state: RouteState) -> Request | None:
     """Return a preflight for what a rule takes that meets no rule, None where it takes them, or nobody knows."""
-    methods = {
-        (condition.predicate.value, match.conditions[0].predicate.value)
-        for match in matches(rule.body)
-        for condition in match.conditions
-        if condition.name == "method"
-    }
-    if not methods or any(method == _PREFLIGHT or is_symbolic(method) or is_symbolic(at) for method, at in methods):
+    demanded = [(each, match.conditions[0].predicate) for match in matches(rule.body) for each in match.conditions]
+    named = [(each.predicate.value, at) for each, at in demanded if each.name == "method" and not each.negated]
+    if any(_PREFLIGHT in method or is_symbolic(method) or is_symbolic(at.value) for method, at in named):
         return None
-    state = tracer.topology.route(route.key)
-    parents = () if state is None else state.parents
-    for entry in entries(tracer, {each.gateway for each in parents if each.accepted and each.gateway is not None}):
+    methods = {(method, _example(at)) for method, at in named}
+    gateways = {each.gateway for each in state.parents if each.accepted and each.gateway is not None}
+    for entry in entries(tracer, gateways):
         if entry.scheme not in ("http", "https") or entry.port is None:
+            continue
+        if state.hostnames and not any(covers(name, entry.host) for name in state.hostnames):
             continue
         for method, at in sorted(methods):
             request = Request(
@@ -93,16 +115,24 @@ def _unanswered(tracer: Tracer, rule: Rule, route: Resource) -> Request | None:
     return None
 
 
-def _finding(setter: Resource, place: Pointer, rule: Rule, route: Resource, request: Request) -> Finding:
+def _example(path: Predicate) -> str:
+    """Return a path that a match takes."""
+    return sample(path.value) if path.is_expression else path.value
+
+
+def _finding(setter: Resource, place: Pointer, rule: Rule, state: RouteState, request: Request) -> Finding:
+    route = state.route
     by = f"the filter of {setter.key}" if setter is route else str(setter.key)
+    at_door = any(each.gateway is not None and is_door(each.gateway) for each in state.parents)
+    location = setter.location(*place, key=not at_door)
     return Finding(
         RULE,
         "warning",
         f"browsers get 404 for the preflight {request}: no rule matches it, and {by} does not answer it",
-        setter.location(*place, key=True),
+        location,
         resources=tuple(dict.fromkeys((setter.key, route.key))),
         label=f"this applies to {rule.node}, whose matches all name other methods",
         related=(Related("the matches", route.location("spec", "rules", rule.number, "matches", key=True)),),
         help=(f"fix: add a match with `method: {_PREFLIGHT}` to the rule",),
-        field=path(place),
+        field=path(location.pointer if at_door else place),
     )

@@ -136,8 +136,7 @@ def logins_and_challenges(simulation: Simulation) -> bool:
 
 
 def preflights(simulation: Simulation) -> bool:
-    """Need something that answers preflights (a policy, a filter, what routes name), and a rule that names methods."""
-    from policylint.doors import with_doors
+    """Need something that answers preflights: a policy, a filter, what routes name."""
     from policylint.topology.routes import rules
 
     catalog, world = simulation.catalog, simulation.world
@@ -146,20 +145,18 @@ def preflights(simulation: Simulation) -> bool:
     answering = some_policy(
         lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
     )
-    has_policies = named or answering(simulation)
-    beside = named or any(
-        mapping(rule).get("corsPolicy")
-        for each in world.of_kind(*VIRTUAL_SERVICE)
-        for rule in sequence(each.spec.get("http"))
-    )
-    naming = [
-        rule
-        for state in (with_doors(simulation) if beside else simulation).topology.routes
+    if named or answering(simulation):
+        return bool(simulation.topology.routes) or named
+    stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
+    if any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
+        return True
+    filters = (
+        mapping(each).get("type")
+        for state in simulation.topology.routes
         for rule in rules(state.route)
-        if any({"method", "also"} & mapping(match).keys() for match in sequence(rule.body.get("matches")))
-    ]
-    filters = (mapping(each).get("type") for rule in naming for each in sequence(rule.body.get("filters")))
-    return bool(naming) and ("CORS" in filters or has_policies)
+        for each in sequence(rule.body.get("filters"))
+    )
+    return "CORS" in filters
 
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:

@@ -371,6 +371,8 @@ def _unused(policy: Resource, part: FaultyPart) -> Finding:
         resources=(policy.key,),
         label=part.message,
         help=(f"fix: {part.fix}",) if part.fix else (),
+        confidence="assumed" if part.ground else "certain",
+        ground=part.ground,
         field=path(part.pointer),
     )
 

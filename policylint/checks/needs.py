@@ -136,27 +136,27 @@ def logins_and_challenges(simulation: Simulation) -> bool:
 
 
 def preflights(simulation: Simulation) -> bool:
-    """Need something that answers preflights: a policy, a filter, what routes name."""
+    """Need what answers preflights (a policy, a filter, what routes name), and what keeps them from it: a rule with
+    a method or header, or a policy that answers none."""
     from policylint.topology.routes import rules
 
     catalog, world = simulation.catalog, simulation.world
     known = (catalog.get(*kind) for kind in world.kinds() if catalog.describes(*kind))
     named = any(kind is not None and kind.preflight and kind.bound_by != "reference" for kind in known)
+    stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
+    if named or any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
+        return True
     answering = some_policy(
         lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
     )
-    if named or answering(simulation):
-        return bool(simulation.topology.routes) or named
-    stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
-    if any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
-        return True
-    filters = (
-        mapping(each).get("type")
-        for state in simulation.topology.routes
-        for rule in rules(state.route)
-        for each in sequence(rule.body.get("filters"))
+    bodies = [rule.body for state in simulation.topology.routes for rule in rules(state.route)]
+    filters = (mapping(each).get("type") for body in bodies for each in sequence(body.get("filters")))
+    if not answering(simulation) and "CORS" not in filters:
+        return False
+    asking = some_policy(lambda policy: bool(policy.kind.settings.security) and not policy.kind.preflight)
+    return asking(simulation) or any(
+        {"method", "headers"} & mapping(match).keys() for body in bodies for match in sequence(body.get("matches"))
     )
-    return "CORS" in filters
 
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:

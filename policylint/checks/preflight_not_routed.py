@@ -31,7 +31,7 @@ _PREFLIGHT = "OPTIONS"
 _REFUSED = (401, 403)
 _ANYBODY = "https://www.example.com"
 _SENT = frozenset({"accept", "accept-encoding", "accept-language", "host", "referer", "user-agent", "via", "x-real-ip"})
-_SENT_LIKE = ("access-control-request-", "cf-", "sec-", "x-envoy-", "x-forwarded-")
+_SENT_LIKE = ("access-control-request-", "cf-", "sec-", "x-forwarded-")
 """What a preflight may have beside the origin (fetch.spec.whatwg.org, «CORS-preflight fetch»), and what proxies add."""
 
 

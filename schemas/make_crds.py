@@ -30,6 +30,7 @@ SOURCES = {
     "ai-gateway": "Envoy AI Gateway @ c217da8a5",
     "aws": "AWS Gateway API Controller",
     "aws-load-balancer-controller": "AWS Load Balancer Controller @ 225f44568",
+    "contour": "Contour @ 31c4bb38e",
     "envoy-gateway": "Envoy Gateway @ d32f282942",
     "gateway-api": "Gateway API v1.6.1",
     "gke": "GKE Gateway @ fc40d60",
@@ -41,6 +42,7 @@ SOURCES = {
     "linkerd": "Linkerd",
     "network-policy-api": "Network Policy API",
     "nginx-gateway-fabric": "NGINX Gateway Fabric @ e55bfe339",
+    "nginx-ingress-controller": "NGINX Ingress Controller @ 0eb3072d1",
     "open-cluster-management": "Open Cluster Management",
     "traefik": "Traefik",
 }

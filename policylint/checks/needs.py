@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN, WORKLOADS
+from policylint.model.kinds import DEFINITION, INGRESS, VIRTUAL_SERVICE, WAYS_IN, WORKLOADS
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -136,20 +136,27 @@ def logins_and_challenges(simulation: Simulation) -> bool:
 
 
 def preflights(simulation: Simulation) -> bool:
-    """Need a policy or a filter with settings that answer preflights, and a rule that names methods."""
+    """Need what answers preflights (a policy, a filter, what routes name), and what keeps them from it: a rule with
+    a method or header, or a policy that answers none."""
     from policylint.topology.routes import rules
 
+    catalog, world = simulation.catalog, simulation.world
+    known = (catalog.get(*kind) for kind in world.kinds() if catalog.describes(*kind))
+    named = any(kind is not None and kind.preflight and kind.bound_by != "reference" for kind in known)
+    stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
+    if named or any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
+        return True
     answering = some_policy(
         lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
     )
-    naming = [
-        rule
-        for state in simulation.topology.routes
-        for rule in rules(state.route)
-        if any(mapping(match).get("method") for match in sequence(rule.body.get("matches")))
-    ]
-    filters = (mapping(each).get("type") for rule in naming for each in sequence(rule.body.get("filters")))
-    return bool(naming) and ("CORS" in filters or answering(simulation))
+    bodies = [rule.body for state in simulation.topology.routes for rule in rules(state.route)]
+    filters = (mapping(each).get("type") for body in bodies for each in sequence(body.get("filters")))
+    if not answering(simulation) and "CORS" not in filters:
+        return False
+    asking = some_policy(lambda policy: bool(policy.kind.settings.security) and not policy.kind.preflight)
+    return asking(simulation) or any(
+        {"method", "headers"} & mapping(match).keys() for body in bodies for match in sequence(body.get("matches"))
+    )
 
 
 def authorizing_at_gateways(simulation: Simulation) -> bool:

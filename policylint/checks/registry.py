@@ -241,7 +241,7 @@ RULES: dict[str, RuleEntry] = {
             any_policy,
             any_route,
             has("Application", "HTTPProxy", "Ingress", "IngressRoute", "KongClusterPlugin", "KongPlugin", "Middleware"),
-            has("TLSOption", "HostEndpoint"),
+            has("TLSOption", "GlobalNetworkPolicy"),
         ),
     ),
     "GWP527": RuleEntry("changes_not_synced", has("Application")),

@@ -20,6 +20,7 @@ from policylint.doors.peculiar import BY_CONSUMER, BY_HOST, BY_PRIORITY, LISTING
 from policylint.implementations import implementation
 from policylint.implementations.generic.one_table import OF_REQUESTS, at_further, further_listeners
 from policylint.model import Finding, Related, Resource, ResourceKey, holds_variable, mapping, sequence, text, value_at
+from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import Misleading
 from policylint.model.words import count, listing
 from policylint.policy.results import FaultyPart
@@ -53,6 +54,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         yield from _not_of_the_host(simulation)
     if simulation.world.of_kind(*BY_PRIORITY):
         yield from _in_no_order(simulation)
+    if simulation.world.of_kind(*INGRESS):
+        yield from _taken_literally(simulation)
     for behaviour in present(simulation):
         for policy, part in behaviour.idle_rules(simulation.world):
             yield _unused(policy, part._replace(pointer=("spec", *part.pointer)))
@@ -103,6 +106,24 @@ def _displaced(simulation: Simulation) -> Iterator[Finding]:
             label=f"{first.by} does in its place: of one sort the route's alone acts, and the two are not merged",
             help=("fix: write what both are to do into the one that the route names",),
             field=path(place),
+        )
+
+
+def _taken_literally(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the paths of Ingresses that look like expressions, and are none to who serves them."""
+    from policylint.doors.literal_paths import literal_paths
+
+    for ingress, pointer, vendor in literal_paths(simulation.world):
+        mark = vendor.mark(ingress)[0]
+        yield Finding(
+            RULE,
+            "warning",
+            f"{path(pointer)} of {ingress.key} is no regular expression: {vendor.name} takes it letter by letter",
+            ingress.location(*pointer),
+            resources=(ingress.key,),
+            label=f"it takes requests whose path has these characters; expressions begin with {mark}",
+            help=(f"fix: begin it with {mark} and use pathType ImplementationSpecific",),
+            field=path(pointer),
         )
 
 
@@ -371,6 +392,8 @@ def _unused(policy: Resource, part: FaultyPart) -> Finding:
         resources=(policy.key,),
         label=part.message,
         help=(f"fix: {part.fix}",) if part.fix else (),
+        confidence="assumed" if part.ground else "certain",
+        ground=part.ground,
         field=path(part.pointer),
     )
 

@@ -363,8 +363,10 @@ def former(world: World) -> Iterator[tuple[Resource, str, str, Vendor]]:
     for ingress, vendor, certain in served(world):
         for old, new in vendor.former.items() if certain else ():
             for written in map(str, ingress.annotations):
-                today = new + written.removeprefix(old)
+                is_ending = old.startswith("*")  # which names differ in what stands before it
+                today = new if is_ending else new + written.removeprefix(old)
                 named = written.startswith(old) if old.endswith("/") else written == old
+                named = named or (is_ending and written.endswith(old[1:]))
                 if named and today not in ingress.annotations and not written.endswith(_ABOUT_THE_OBJECT):
                     yield ingress, written, today, vendor
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any
-from urllib.parse import urlsplit
 
 from policylint.catalog.content import places
 from policylint.documents import Pointer
@@ -23,7 +22,7 @@ from policylint.doors.contour_conditions import (
     faults_of_providers,
 )
 from policylint.doors.extensions import answering
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, timed
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of, origin, timed
 from policylint.doors.named import leads_out
 from policylint.doors.variables import entries, host_of, is_left_open, listed, open_guards, variable_at
 from policylint.doors.vendors import guards
@@ -32,6 +31,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.forged import ForgedRule
 from policylint.matches import CHANCE
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
+from policylint.patterns import Pattern
 from policylint.policy.client_addresses import LOGIN, PAST_PROXIES, Believed, Trust
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
@@ -44,6 +44,7 @@ _LIMITS = (("local", "requests", "rateLimit"), ("global", "descriptors", "global
 _DOOR = ResourceKey(*KIND, "", "contour")._replace(kind="HTTPProxies")
 _CLASSES = ("projectcontour.io/ingress.class", "kubernetes.io/ingress.class")
 _CONTROLLER = "projectcontour.io/contour"
+_ORIGIN = Pattern(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s\\|^{}`%]+")
 _HTTP, _HTTPS = Opening("http", 80), Opening("https", 443)
 _DELEGATION = "TLSCertificateDelegation"
 _ENDS = ("services", "requestRedirectPolicy", "directResponsePolicy")
@@ -565,13 +566,16 @@ class _Root:
                 yield Guard(of_all.holder, {setting: dict(limit)}, {(setting,): of_all.at(*field)})
 
     def _cors(self) -> dict[str, Any]:
-        """Return who is answered preflights, before anything is asked; nothing where origins stand in expressions.
+        """Return who is answered preflights, before anything is asked; what is no origin is an expression of some.
 
-        Source: internal/envoy/v3/listener.go, DefaultFilters.
+        Source: internal/envoy/v3/listener.go, DefaultFilters; internal/dag/httpproxy_processor.go, toCORSPolicy.
         """
         stated = mapping(self._host.get("corsPolicy"))
-        origins = texts(stated.get("allowOrigin"))
-        if not origins or any(each != "*" and urlsplit(each).hostname is None for each in origins):
+        origins = [
+            origin(each) if each == "*" or _ORIGIN.fullmatch(each) else {"regex": each}
+            for each in texts(stated.get("allowOrigin"))
+        ]
+        if not origins:
             return {}
         rest = {name: stated[name] for name in ("allowMethods", "allowHeaders", "exposeHeaders") if name in stated}
         return {"allowOrigins": origins, "allowCredentials": stated.get("allowCredentials") is True, **rest}

@@ -10,7 +10,7 @@ from policylint.doors.lowered import Guard
 from policylint.doors.vendors import Vendor, vendor_of, vendors
 from policylint.implementations.generic.containers import arguments, containers, runs
 from policylint.load.charts import values_of
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 from policylint.topology.workloads import WORKLOADS
@@ -182,3 +182,16 @@ def of_all(vendor: Vendor, ingress: Resource, own: Guard, holder: Resource, sett
         spec["snippets"] = snippets
     place: Pointer = ("data",) if holder.key.kind == "ConfigMap" else ("spec", "values")
     return Guard(holder, spec, {(name,): place for name in spec})
+
+
+def secured(ingresses: Iterable[Resource]) -> Iterator[tuple[Resource, str]]:
+    """Yield the hosts for which a certificate is named, with the Ingresses that do."""
+    for ingress in ingresses:
+        named = [host for rule in map(mapping, sequence(ingress.spec.get("rules"))) if (host := text(rule.get("host")))]
+        for entry in map(mapping, sequence(ingress.spec.get("tls"))):
+            yield from ((ingress, host) for host in texts(entry.get("hosts")) or named)
+
+
+def covers(certificate: str, host: str) -> bool:
+    """Tell whether a certificate for a name is one for a host."""
+    return certificate == host or (certificate.startswith("*.") and host.partition(".")[2] == certificate[2:])

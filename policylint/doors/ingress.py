@@ -16,7 +16,7 @@ from policylint.documents import Pointer, read
 from policylint.doors import variables
 from policylint.doors.addresses import believed
 from policylint.doors.annotations import doubted, fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
-from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
+from policylint.doors.controllers import CLASS, Classes, covers, of_all, secured, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
@@ -104,7 +104,7 @@ class _Class:
         self._ingresses = {each.key: each for each in ingresses}
         self._guards = {each.key: self._guard(each) for each in ingresses}
         self._everywhere = settings_of(world, vendor) if vendor.config else []
-        self._secured = {host for each, host in _secured(ingresses) if not self._has_lost(each.key, host)}
+        self._secured = {host for each, host in secured(ingresses) if not self._has_lost(each.key, host)}
         self._without_login = vendor.list("exempt")
         for _, settings in self._everywhere:
             stated = text(settings.get(text(vendor.config.get("exempt"))))
@@ -301,7 +301,7 @@ class _Class:
         if not stated:
             for _, settings in self._everywhere:
                 stated = str(settings.get(text(vendor.config.get("redirect")), "")).lower() or stated
-        secured = any(_covers(host, entry.host) for host in self._secured)
+        secured = any(covers(host, entry.host) for host in self._secured)
         if stated != "false" and secured and rules.get("byCertificate") is True:
             return status or rules["status"]
         return self._by_front(entry.ingress)
@@ -340,6 +340,9 @@ class _Class:
             return _path(kind, pattern), (_BEGINS, *self._place(entry), 0, 0)
         if entry.kind == "Exact":
             return _path("Exact", path), (_EXACT, len(path), 0, 0, 0)
+        if entry.kind == EXPRESSION:
+            pattern = searched(f"^{self._vendor.expression_in(entry.ingress, path, EXPRESSION)}")
+            return _path(FOREIGN if expression(pattern).refusal else EXPRESSION, pattern), (_EXACT, 0, 0, 0, 0)
         meaning = self._vendor.prefixes if entry.kind == "Prefix" else self._vendor.specific
         if meaning == "glob":
             if "*" in path or "?" in path:
@@ -374,7 +377,8 @@ class _Class:
         if target or host:
             path = {"path": self._rewritten(entry, target)} if target else {}
             filters.append(_filter("URLRewrite", {**({"hostname": host} if host else {}), **path}))
-        if implementation(vendor.name).added_filters(ingress)[0] and not self._is_written(entry):  # the prefix goes
+        strips = implementation(vendor.name).added_filters(ingress)[0] and entry.kind != EXPRESSION
+        if strips and not self._is_written(entry):  # the prefix goes
             captured = {"pattern": f"{plain(entry.path.rstrip('/'))}/?(.*)", "by": "/${1}"}
             filters.append(_filter("URLRewrite", {"path": {"type": "Captured", "replaceCaptured": captured}}))
         for key in self._extensions(entry):
@@ -534,7 +538,7 @@ class _Class:
         for extension in self._acting(entry):
             yield from guards_of(extension, vendor.extensions)
         if vendor.policies and (named := vendor.value(entry.ingress, vendor.policies)):
-            secure = any(_covers(host, entry.host) for host in self._secured)
+            secure = any(covers(host, entry.host) for host in self._secured)
             yield from at_ingress(self._world, entry.ingress, named, f"{vendor.prefix}{vendor.policies}", secure=secure)
         answered = action(vendor, entry.ingress, entry.backend)[1]
         if answered is not None:
@@ -661,6 +665,7 @@ def _entries(ingress: Resource, vendor: Vendor) -> Iterator[_Entry]:
         for index, entry in enumerate(map(mapping, variables.entries_of(written, "http", "paths"))):
             path = text(entry.get("path")) or "/"
             kind = text(entry.get("pathType"), "ImplementationSpecific")
+            kind = EXPRESSION if vendor.expression_in(ingress, path, kind) else kind
             paths.add(path)
             pointer: Pointer = ("spec", "rules", number, "http", "paths", index)
             yield _Entry(ingress, host, path, kind, mapping(entry.get("backend")), pointer)
@@ -700,18 +705,6 @@ def _names(entries: Iterable[_Entry]) -> dict[tuple[ResourceKey, Pointer], str]:
         taken.add((entry.ingress.key, name))
         names[entry.ingress.key, entry.pointer] = name
     return names
-
-
-def _secured(ingresses: Iterable[Resource]) -> Iterator[tuple[Resource, str]]:
-    """Yield the hosts for which a certificate is named, with the Ingresses that do."""
-    for ingress in ingresses:
-        named = [host for rule in map(mapping, sequence(ingress.spec.get("rules"))) if (host := text(rule.get("host")))]
-        for entry in map(mapping, sequence(ingress.spec.get("tls"))):
-            yield from ((ingress, host) for host in texts(entry.get("hosts")) or named)
-
-
-def _covers(certificate: str, host: str) -> bool:
-    return certificate == host or (certificate.startswith("*.") and host.partition(".")[2] == certificate[2:])
 
 
 def _path(kind: str, value: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.doors.extensions import answering
 from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
 from policylint.doors.istio_delegates import merged
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, origin, plain, timed
 from policylint.doors.named import leads_out
 from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
 from policylint.doors.vendors import guards
@@ -572,7 +572,7 @@ def _body(
     world: World, virtual: Resource, rule: Mapping[str, Any], server: _Server
 ) -> tuple[dict[str, Any], tuple[Guard, ...]]:
     """Return a rule as routes have it, and what answers its requests in place of a backend."""
-    filters: list[dict[str, Any]] = []
+    filters = _cross_site(mapping(rule.get("corsPolicy")))
     redirect, direct = mapping(rule.get("redirect")), mapping(rule.get("directResponse"))
     if redirect:
         moved: dict[str, Any] = {"statusCode": redirect.get("redirectCode", 301)}
@@ -604,6 +604,16 @@ def _body(
     references = [_reference(world, virtual, each, 1 if alone else each.get("weight", 0), server) for each in routes]
     waits = {"request": rule.get("timeout"), "backendRequest": mapping(rule.get("retries")).get("perTryTimeout")}
     return {**timed(waits), "filters": filters, "backendRefs": references}, ()
+
+
+def _cross_site(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the filter that answers preflights (pilot/pkg/networking/core/route/route.go, TranslateCORSPolicy)."""
+    said = [mapping(each) for each in sequence(stated.get("allowOrigins"))]
+    said = said or [{"exact": each} for each in texts(stated.get("allowOrigin"))]
+    origins = [origin(text(each["exact"])) if "exact" in each else {"regex": _text(each)["value"]} for each in said]
+    rest = {name: stated[name] for name in ("allowMethods", "allowHeaders", "exposeHeaders") if name in stated}
+    cors = {"allowOrigins": origins, "allowCredentials": stated.get("allowCredentials") is True, **rest}
+    return [{"type": "CORS", "cors": cors}] if origins else []
 
 
 def _reference(

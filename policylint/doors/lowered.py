@@ -242,6 +242,11 @@ def plain(path: str) -> str:
     return quoted(path).replace("\\/", "/")
 
 
+def origin(exact: str) -> str | dict[str, str]:
+    """Return one origin, or all with `*`, as CORS filters have it: elsewhere a `*` stands for itself here."""
+    return {"regex": plain(exact)} if "*" in exact and exact != "*" else exact
+
+
 def searched(pattern: str) -> str:
     """Return the expression of whole texts in which an expression is found."""
     found = _FLAGS.match(pattern)

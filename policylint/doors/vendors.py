@@ -151,6 +151,19 @@ class Vendor:
         name = text(self._entry.get("methods"))
         return [each.strip().upper() for each in self.value(ingress, name).split(",") if each.strip()] if name else []
 
+    def expression_in(self, ingress: Resource, path: str, kind: str) -> str:
+        """Return the expression that a path of some type states by how it begins, "" where it states none."""
+        mark = self.mark(ingress)[0]
+        return path[len(mark) :].removeprefix("^") if mark and kind != "Exact" and path.startswith(mark) else ""
+
+    def mark(self, ingress: Resource) -> tuple[str, tuple[str, str], str]:
+        """Return how paths begin that are expressions, "" where none does, and the kind with the field of it by which
+        others are such, too."""
+        about = mapping(self._entry.get("begins"))
+        mark = self.value(ingress, text(about.get("annotation"))) or text(about.get("mark"))
+        group, _, kind = text(about.get("unless")).partition("/")
+        return mark, (group, kind), text(about.get("field"))
+
     @property
     def pools(self) -> str:
         """Among which certificates the name asked for chooses: `all`, those of an `ingress`; "" where it has one."""

@@ -286,6 +286,7 @@ class FaultyPart(NamedTuple):
         passing: whether it is a matter of running alone, such as keys that are not fetched yet.
         fix: what to write instead, "" where the message says it.
         outcome: what becomes of it, for a sentence about a setting that is not used.
+        ground: what else may be, "" where it is certain.
     """
 
     pointer: Pointer
@@ -293,6 +294,7 @@ class FaultyPart(NamedTuple):
     passing: bool = False
     fix: str = ""
     outcome: str = "has no effect"
+    ground: str = ""
 
 
 class PolicyState:

@@ -105,7 +105,7 @@ class Responder:
                 why = f"{by.key}: {handling.why or handling.unknown}"
                 outcome = Outcome(status=handling.status, reason=why, unknown=bool(handling.unknown))
                 return candidate, _ended(trace, message, outcome)
-            status, of_all = (self._behaviour(start.gateway) or Traffic()).preflights
+            status, of_all = self._serving(start.gateway).preflights
             if message.cors is not None and (of_all or message.cors):
                 outcome = Outcome(status=status, reason="the gateway answers the CORS preflight itself")
                 return candidate, _ended(trace, message, outcome)._replace(response=dict(message.cors))
@@ -113,7 +113,7 @@ class Responder:
                 trace = _ended(trace, message, Outcome(redirect=message.redirect))
                 headers = shown(message.response_headers)
                 return candidate, trace._replace(response=headers, mirrors=_mirrors(state, message))
-            upgraded = start.request.upgrades and self._outlast(start.gateway)
+            upgraded = start.request.upgrades and self._serving(start.gateway).upgrades_outlast
             unread = self._unread(start.gateway)
             message.steps += (Step(*each) for each in limits(rule, place, unread, upgraded=upgraded))
             below, unseen = self._below(candidate, start.request), self._leads_out(candidate)
@@ -316,11 +316,10 @@ class Responder:
         name = self._implementation(gateway)
         return None if name is None else self._named(name)
 
-    def _outlast(self, gateway: ResourceKey | None) -> bool:
-        """Return whether upgraded connections outlast the timeouts of rules at a Gateway, or at one of a mesh's own."""
+    def _serving(self, gateway: ResourceKey | None) -> Traffic:
+        """Return the behaviour of who serves a Gateway, or one of a mesh's own; the usual where nobody knows."""
         owner = "" if gateway is None else owner_of_object(*gateway[:2])
-        behaviour = self._behaviour(gateway) or (self._named(owner) if owner else Traffic())
-        return behaviour.upgrades_outlast
+        return self._behaviour(gateway) or (self._named(owner) if owner else Traffic())
 
     def _implementation(self, gateway: ResourceKey | None) -> str | None:
         state = None if gateway is None else self._topology.gateway(gateway)

@@ -272,7 +272,7 @@ def _direct(
         path=path,
         forwarded=Forwarded(*asked, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
-        policies=tracer.policies.met((), [share], tracer.beyond(start), facts(request)),
+        policies=tracer.met(start, (), [share], facts(request)),
         beyond=tracer.beyond(start)(service),
         extensions=tracer.policies.extensions((), [share], ""),
     )

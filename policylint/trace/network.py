@@ -11,10 +11,11 @@ from policylint.model import Resource, ResourceKey
 from policylint.model.ternary import every, some
 from policylint.namedtuple import NamedTuple
 from policylint.network.kinds import has_policies
-from policylint.network.rules import DNS, TLS_NAME, HostNames
+from policylint.network.rules import DNS, TLS_NAME, Block, HostNames
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, PlacedDecision, RequestFacts
 from policylint.simulation import Simulation
 from policylint.simulation.clients import UNMESHED
+from policylint.spaces.addresses import cidr, number_of
 from policylint.topology import whole
 from policylint.topology.hostnames import covers, without_port
 from policylint.topology.status import is_passthrough
@@ -102,8 +103,18 @@ def to_outside(simulation: Simulation, start: Trace, told: Outcome | None) -> Tr
         reason = f"cut off by {by} on the way to {request.host}{why}"
         return trace._replace(outcome=Outcome(refused=True, reason=reason))
     let_out = "" if told is None else f"{told.reason.partition('; ')[0]}; "
-    through = hop.because or "network policies let it through"
+    through = hop.because or f"network policies let it through{_unless_nodes(simulation, hop, request.host)}"
     return trace._replace(outcome=Outcome(unknown=True, reason=f"{let_out}{through}; {answers}"))
+
+
+def _unless_nodes(simulation: Simulation, hop: Hop, host: str) -> str:
+    """Return whose address would be let through by no block: a node's, to a plugin that speaks of identities."""
+    facts, rule = simulation.network.universe.facts, hop.egress[-1].rule
+    if facts.matches_nodes or rule is None or number_of(host) is None:
+        return ""
+    blocks = [peer for peers, _ in rule.peers for peer in peers if isinstance(peer, Block)]
+    by_identity = any(facts.block_is_addresses or block.family == "identities" for block in blocks)
+    return ", unless a node or the API server has the address: no block holds these here" if by_identity else ""
 
 
 def _into_gateways(simulation: Simulation, trace: Trace, source: Endpoint, port: int) -> Trace | None:
@@ -152,8 +163,7 @@ def _by_service(simulation: Simulation, share: Share, way: Way) -> Iterator[str]
     """Yield which rules for addresses mean a Service whose pods they do not open: projectcalico/calico#10664."""
     from policylint.doors.published import addresses_of
     from policylint.network.addresses import holds
-    from policylint.network.rules import Block
-    from policylint.spaces.addresses import cidr, network_of
+    from policylint.spaces.addresses import network_of
 
     hop, service = way.stopped, simulation.world.get(share.key)
     is_sent = hop is not None and hop.source is not None and hop.deciding in hop.egress

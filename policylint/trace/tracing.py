@@ -656,6 +656,8 @@ class Tracer:
     ) -> tuple[Met, ...]:
         """Return the policies on a way; at doors that are no Gateways theirs act, and those of the pods behind them."""
         policies = self.policies.met(nodes, reached, self.beyond(start), message)
+        if start.request.scheme in PAST_MESHES:
+            return tuple(met for met in policies if not self.admissions.hears(met.group.kind.implementation))
         if start.gateway is None or not is_door(start.gateway):
             return policies
         made = ((met, met.group.kind.implementation) for met in policies)

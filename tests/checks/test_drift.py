@@ -46,6 +46,13 @@ def drifting(folder: Path, owner: str, deployed: str) -> list[Finding]:
     return [each for each in open_workspace([str(folder)]).findings() if each.rule == "GWP525"]
 
 
+def test_in_the_root_of_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the run starts changes nothing (argoproj/argo-helm#3538)."""
+    assert len(drifting(tmp_path, application(), ROUTE.replace("BACKEND", BARE))) == 1
+    monkeypatch.chdir(tmp_path)
+    assert [each.rule for each in open_workspace(["."]).findings() if each.rule == "GWP525"] == ["GWP525"]
+
+
 @pytest.mark.parametrize(
     ("owner", "backend", "said"),
     [

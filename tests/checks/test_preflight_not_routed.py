@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policylint.checks import run
-from tests.worlds import gateway, gateway_class, route, service, simulated
+from tests.worlds import gateway, gateway_class, policy, route, service, simulated
 
 CLASSES = {
     "gateway.envoyproxy.io/gatewayclass-controller": True,
@@ -33,6 +33,8 @@ def test_a_filter_of_a_rule_for_other_methods(controller: str) -> None:
     matches = "matches: [{path: {value: /orders}, method: POST}, {path: {value: /orders}, method: GET}]"
     expected = ["spec.rules[0].filters[0].cors"] * CLASSES[controller]
     assert fields(controller, f"{matches}, {FILTER}") == expected
+    asking = "matches: [{headers: [{name: x-tenant, value: a}]}, {method: PUT, headers: [{name: x, value: b}]}]"
+    assert fields(controller, f"{asking}, {FILTER}") == expected  # istio/istio#47236
 
 
 @pytest.mark.parametrize(
@@ -43,8 +45,174 @@ def test_a_filter_of_a_rule_for_other_methods(controller: str) -> None:
         [FILTER],
         [f"matches: [{{path: {{value: /orders}}, method: POST}}], {FILTER}", FILTER],  # the other rule answers it
         ["matches: [{path: {value: /orders}, method: POST}]"],
+        [f"matches: [{{headers: [{{name: x-canary, value: 'on'}}]}}], {FILTER}", FILTER],
+        [f"matches: [{{headers: [{{name: Sec-Fetch-Site, value: cross-site}}]}}], {FILTER}"],
+        [f"matches: [{{queryParams: [{{name: a, value: b}}]}}], {FILTER}"],
         [f"matches: [{{path: {{value: /orders}}, method: '${{METHOD}}'}}], {FILTER}"],
     ],
 )
 def test_preflights_that_some_rule_takes(rules: list[str]) -> None:
     assert not fields(next(iter(CLASSES)), *rules)
+
+
+CONFIGURED = {
+    "VirtualService": (
+        "spec.http[0]",
+        """
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: edge, namespace: shop}
+spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ["*"]}]}
+""",
+        """
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: api, namespace: shop}
+spec:
+  hosts: [api.example.com]
+  gateways: [edge]
+  http:
+  - match: [{uri: {regex: "/v[0-9]+/.*"}, method: {regex: METHODS}}]
+    corsPolicy: {allowOrigins: [{regex: "https://.*"}], allowMethods: [GET]}
+    route: [{destination: {host: checkout, port: {number: 80}}}]
+""",
+    ),
+    "IngressRoute": (
+        "spec.routes[0]",
+        """
+apiVersion: traefik.io/v1alpha1
+kind: Middleware
+metadata: {name: cross-site, namespace: shop}
+spec: {headers: {accessControlAllowOriginList: ["https://www.example.com"], accessControlAllowMethods: [GET]}}
+""",
+        """
+apiVersion: traefik.io/v1alpha1
+kind: IngressRoute
+metadata: {name: api, namespace: shop}
+spec:
+  entryPoints: [web]
+  routes:
+  - match: Host(`api.example.com`) && METHODS
+    kind: Rule
+    middlewares: [{name: cross-site}]
+    services: [{name: checkout, port: 80}]
+""",
+    ),
+    "Ingress": (
+        "spec.rules[0].http.paths[0]",
+        """
+apiVersion: configuration.konghq.com/v1
+kind: KongPlugin
+metadata: {name: cross-site, namespace: shop}
+plugin: cors
+config: {origins: ["https://www.example.com"]}
+""",
+        """
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: api, namespace: shop, annotations: {konghq.com/plugins: cross-site, konghq.com/methods: "METHODS"}}
+spec:
+  ingressClassName: kong
+  rules:
+  - host: api.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: checkout, port: {number: 80}}}}]}
+""",
+    ),
+}
+METHODS = {
+    "VirtualService": ("GET|PUT", "GET|OPTIONS"),
+    "IngressRoute": ("Method(`GET`)", "(Method(`GET`) || Method(`OPTIONS`))"),
+    "Ingress": ("GET,POST", "GET, options"),
+}
+
+
+def beside(kind: str, methods: str, setter: str = "") -> list[str | None]:
+    _, other, entry = CONFIGURED[kind]
+    simulation = simulated(service(), setter or other, entry.replace("METHODS", methods))
+    return [each.field for each in run(simulation, select={"GWP317"})]
+
+
+@pytest.mark.parametrize("kind", CONFIGURED)
+def test_ways_in_that_are_no_gateways(kind: str) -> None:
+    named, all_methods = METHODS[kind]
+    assert beside(kind, named) == [CONFIGURED[kind][0]]
+    assert not beside(kind, all_methods)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "otherwise"),
+    [
+        ("Ingress", "plugin: cors", "plugin: cors\ndisabled: true"),
+        ("Ingress", "plugin: cors", "plugin: http-log"),
+        ("IngressRoute", "accessControlAllowOriginList", "accessControlExposeHeaders"),
+    ],
+)
+def test_what_answers_no_preflights(kind: str, said: str, otherwise: str) -> None:
+    assert not beside(kind, METHODS[kind][0], CONFIGURED[kind][1].replace(said, otherwise))
+
+
+def test_a_plugin_that_a_route_names() -> None:
+    naming = route(more="rules: [{matches: [{method: GET}], backendRefs: [{name: checkout, port: 80}]}]").replace(
+        "namespace: shop", "namespace: shop, annotations: {konghq.com/plugins: cross-site}", 1
+    )
+    plugin = CONFIGURED["Ingress"][1]
+    simulation = simulated(
+        gateway_class("any", "konghq.com/kic-gateway-controller"), gateway(), service(), naming, plugin
+    )
+    found = run(simulation, select={"GWP317"})
+    assert [each.field for each in found] == ["metadata.annotations.konghq.com/plugins"]
+
+
+JWT = """
+apiVersion: security.istio.io/v1
+kind: RequestAuthentication
+metadata: {name: jwt, namespace: shop}
+spec: {jwtRules: [{issuer: "https://id.example.com", jwksUri: "https://id.example.com/keys"}], TARGET}
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: jwt, namespace: shop}
+spec: {TARGET, rules: [{from: [{source: {requestPrincipals: ["*"]}}]}MORE]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", ["spec.rules[0].filters[0].cors"]),
+        (", {to: [{operation: {methods: [OPTIONS]}}]}", []),
+        (", {to: [{operation: {methods: [PUT]}}]}", ["spec.rules[0].filters[0].cors"]),
+    ],
+)
+def test_logins_that_come_first(more: str, said: list[str]) -> None:
+    """Istio asks for tokens before its CORS filter answers, and a preflight has none (istio/istio#45716)."""
+    target = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: edge}]"
+    world = simulated(
+        gateway_class("any", "istio.io/gateway-controller"),
+        gateway(),
+        service(),
+        route(more=f"hostnames: [api.example.com], rules: [{{{FILTER}, backendRefs: [{{name: checkout, port: 80}}]}}]"),
+        JWT.replace("TARGET", target).replace("MORE", more).replace("namespace: shop", "namespace: infra"),
+    )
+    assert [each.field for each in run(world, select={"GWP317"})] == said
+
+
+TOKENS = "jwt: {providers: [{name: a, issuer: a, remoteJWKS: {uri: 'https://a.io'}}]}"
+CLAIMS = "authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {jwt: {provider: a}}}]}"
+CORS = "cors: {allowOrigins: ['https://*.example.com']}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "filters"), [((CORS, TOKENS), ""), ((CORS, TOKENS, CLAIMS), ""), ((TOKENS, CLAIMS), f"{FILTER}, ")]
+)
+def test_logins_that_come_later(spec: tuple[str, ...], filters: str) -> None:
+    """Envoy Gateway answers preflights before anything is asked."""
+    kind = ("gateway.envoyproxy.io/v1alpha1", "SecurityPolicy")
+    world = simulated(
+        gateway_class("any", "gateway.envoyproxy.io/gatewayclass-controller"),
+        gateway(),
+        service(),
+        route(more=f"hostnames: [api.example.com], rules: [{{{filters}backendRefs: [{{name: checkout, port: 80}}]}}]"),
+        policy(*kind, "a", "HTTPRoute/checkout", ", ".join(spec), "shop", field="targetRefs"),
+    )
+    assert not list(run(world, select={"GWP317"}))

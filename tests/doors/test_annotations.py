@@ -180,6 +180,7 @@ def test_policies_of_nginx(kind: str, spec: str, is_told: bool, tmp_path: Path) 
         ("k8s.io/ingress-nginx", "ingress.kubernetes.io/whitelist-source-range", True),
         ("k8s.io/ingress-nginx", "nginx.ingress.kubernetes.io/whitelist-source-range", False),
         ("ingress-controllers.konghq.com/kong", "plugins.konghq.com", True),
+        ("ingress-controllers.konghq.com/kong", "correlation-id.plugin.konghq.com", True),
         ("ingress-controllers.konghq.com/kong", "configuration.konghq.com", True),
         ("ingress-controllers.konghq.com/kong", "konghq.com/tags", False),
         ("haproxy-ingress.github.io/controller", "ingress.kubernetes.io/whitelist-source-range", False),

@@ -68,7 +68,8 @@ def test_ports_that_stay_open(rules: str, what: str) -> None:
 def test_it_is_said_of_what_is_for_hosts(more: str, is_told: bool) -> None:
     found = told(host(", expectedIPs: [192.0.2.1]"), policy(deny("[6443]"), more))
     assert bool(found) is is_told
-    assert not told(policy(deny("[6443]"), more))  # without an endpoint of a host
+    alone = told(policy(deny("[6443]"), more))  # without an endpoint of a host
+    assert not any("deny" in each.message for each in alone)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +119,24 @@ def test_a_host_without_addresses_is_nobody(rules: str, field: str) -> None:
     found = told(host(), host(", expectedIPs: [192.0.2.2]", "worker"), policy(rules, "selector: role == 'worker'"))
     assert [each.field for each in found] == ([field] if field else [])
     assert not told(host(", expectedIPs: [192.0.2.1]"), policy(rules, "selector: role == 'worker'"))
+
+
+AUTOMATIC = "spec: {controllers: {node: {hostEndpoint: {autoCreate: %s}}}}"
+
+
+@pytest.mark.parametrize(
+    ("stated", "beside", "is_told"),
+    [
+        ("preDNAT: true, applyOnForward: true", "", True),
+        ("doNotTrack: true, applyOnForward: true", "", True),
+        ("preDNAT: true", host(role="other"), False),  # what it selects is another question
+        ("preDNAT: true", manifest(API, "KubeControllersConfiguration", "default", "", AUTOMATIC % "Enabled"), False),
+        ("preDNAT: true", manifest(API, "KubeControllersConfiguration", "default", "", AUTOMATIC % "Disabled"), True),
+        ("applyOnForward: true", "", False),
+        ("preDNAT: false", "", False),
+    ],
+)
+def test_policies_for_hosts_without_hosts(stated: str, beside: str, is_told: bool) -> None:
+    """preDNAT and doNotTrack are for endpoints of hosts alone (projectcalico/calico#3379)."""
+    found = told(policy("ingress: [{action: Deny}]", stated), *filter(None, [beside]))
+    assert [each.confidence for each in found] == ["assumed"] * is_told

@@ -77,3 +77,4 @@ def test_a_mesh_passes_on_tcp_alone(scheme: str, gets_in: bool, to: dict[str, st
     trace = Tracer(world).trace(request(asked))
     assert bool(trace.outcome.backends) is gets_in
     assert not gets_in or not trace.sessions
+    assert bool(trace.policies) is not gets_in  # what proxies would ask stands nowhere

@@ -107,6 +107,7 @@ ALLOWED = {
     "allOf",
     "anyOf",
     "default",
+    "exclusiveMaximum",
     "format",
     "items",
     "not",

@@ -15,7 +15,14 @@ from policylint.schema.known import read_shipped
 
 ROOT = Path(__file__).parents[2]
 CRDS = ROOT.parent / "shared" / "crds"
-ELSEWHERE = {"aigateway.envoyproxy.io", "configuration.konghq.com", "gateway.k8s.aws", "networking.gke.io"}
+ELSEWHERE = {
+    "aigateway.envoyproxy.io",
+    "configuration.konghq.com",
+    "gateway.k8s.aws",
+    "k8s.nginx.org",
+    "networking.gke.io",
+    "projectcontour.io",
+}
 """Groups whose CRDs are in no folder there."""
 
 

@@ -51,10 +51,10 @@ def _entry(deployer: Resource, world: World) -> tuple[str, str]:
 
 
 def _ends(path: str) -> Iterator[str]:
-    """Yield what is left of a path behind each of its slashes, the longest first."""
+    """Yield a path, and what is left of it behind each of its slashes, the longest first."""
     while path:
-        path = path.partition("/")[2]
         yield path
+        path = path.partition("/")[2]
 
 
 def deployer_of(resource: Resource, deploying: Mapping[str, Resource]) -> Resource | None:

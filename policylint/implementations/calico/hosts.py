@@ -14,7 +14,7 @@ from policylint.implementations.calico.labelled import GROUPS, LabelledWorld
 from policylint.implementations.calico.policies import policies
 from policylint.implementations.calico.selectors import Expression, NoSelectorError, parse
 from policylint.implementations.generic.containers import containers
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.model.words import listing
 from policylint.network.rules import Direction, Entity, PolicySpec, RuleSpec
 from policylint.policy.results import FaultyPart
@@ -28,6 +28,7 @@ _FAILSAFES: Mapping[Direction, tuple[tuple[str, int], ...]] = {
 }
 """What Felix lets through unless its configuration says otherwise, in the protocols of rules."""
 _FIELDS: Mapping[Direction, str] = {"ingress": "failsafeInboundHostPorts", "egress": "failsafeOutboundHostPorts"}
+_CONTROLLERS, _AUTOMATIC = "KubeControllersConfiguration", ("controllers", "node", "hostEndpoint", "autoCreate")
 _SIDES: Mapping[Direction, str] = {"ingress": "source", "egress": "destination"}
 
 
@@ -35,6 +36,7 @@ def idle_rules(world: World) -> Iterator[tuple[Resource, FaultyPart]]:
     """Yield the parts of policies for endpoints of hosts, or of rules about such, that do nothing."""
     around = LabelledWorld(world)
     if not any(around.of_hosts()):
+        yield from _without_hosts(world)
         return
     for spec in policies(world):
         if spec.resource.key.kind != "GlobalNetworkPolicy" or spec.refused:
@@ -45,6 +47,25 @@ def idle_rules(world: World) -> Iterator[tuple[Resource, FaultyPart]]:
     for group in GROUPS:
         for policy in world.of_kind(group, "GlobalNetworkPolicy"):
             yield from ((policy, part) for part in _without_addresses(policy, around))
+
+
+def _without_hosts(world: World) -> Iterator[tuple[Resource, FaultyPart]]:
+    """Yield the policies for endpoints of hosts alone in a tree that has none of these, and makes none.
+
+    Source: docs.tigera.io/calico, «Apply policy to Kubernetes node ports» and «Protect Kubernetes nodes»
+    (`hostEndpoint.autoCreate`); projectcalico/calico#3379.
+    """
+    made = (value_at(each.spec, _AUTOMATIC) for group in GROUPS for each in world.of_kind(group, _CONTROLLERS))
+    if any(each not in (None, "Disabled") for each in made):
+        return
+    for group in GROUPS:
+        for policy in world.of_kind(group, "GlobalNetworkPolicy"):
+            field = next((each for each in ("preDNAT", "doNotTrack") if policy.spec.get(each) is True), "")
+            if field:
+                why = "it acts at HostEndpoints alone, and there is none here"
+                repair = f"declare HostEndpoints, or set `{'.'.join(_AUTOMATIC)}: Enabled` of {_CONTROLLERS} default"
+                ground = "HostEndpoints may be made elsewhere, or by Calico"
+                yield policy, FaultyPart((field,), why, fix=repair, outcome="selects nothing", ground=ground)
 
 
 def _is_for_hosts(spec: PolicySpec, around: LabelledWorld) -> bool:

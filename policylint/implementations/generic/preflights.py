@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.model import mapping, texts
+from policylint.model import mapping, sequence, text, texts
 from policylint.policy.authorizing import Decision, RequestFacts
+from policylint.spaces.predicates import EXPRESSION, Predicate
 
 
 def answers(place: str, spec: Mapping[str, Any], message: RequestFacts) -> Iterator[Decision]:
@@ -33,7 +34,13 @@ def answers(place: str, spec: Mapping[str, Any], message: RequestFacts) -> Itera
 
 
 def allowed_origin(cors: Mapping[str, Any], origin: str) -> str:
-    """Return the value of Access-Control-Allow-Origin for an origin, "" where it is not allowed."""
+    """Return the value of Access-Control-Allow-Origin for an origin, "" where it is not allowed.
+
+    An entry of `allowOrigins` may be an expression of whole origins: `{regex: …}`.
+    """
+    expressions = (text(mapping(each).get("regex")) for each in sequence(cors.get("allowOrigins")))
+    if any(Predicate(EXPRESSION, each).takes(origin) for each in expressions if each):
+        return origin
     for pattern in texts(cors.get("allowOrigins")):
         if pattern == "*":
             return origin if cors.get("allowCredentials") is True else "*"

@@ -17,8 +17,9 @@ from policylint.implementations.istio import labels, tokens
 from policylint.implementations.istio.calling import Sender, takes_inbound
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.implementations.istio.own_gateways import asks_for_identities
-from policylint.implementations.istio.protocols import carries_connections
+from policylint.implementations.istio.protocols import carries_connections, is_of_connections
 from policylint.implementations.istio.tokens import Outputs
+from policylint.implementations.istio.visibility import Sidecars
 from policylint.implementations.istio.ztunnel import HTTP, L4_CONDITIONS, for_streams
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
@@ -98,7 +99,11 @@ def admit(
         return None
     ambient = proxy is not None and proxy.ambient
     behind = world.get(hop.path[-1].key) if hop.path[-1].key[:2] == labels.SERVICE else call.service
-    if not ambient and carries_connections(behind, call.port if call.service is None else call.dialled):
+    said = None
+    if proxy is not None and not (ambient or proxy.gateway or proxy.router):
+        said = world.once(Sidecars).taken_as(call.port, proxy.namespace, proxy.labels, rules.root)
+    dialled = call.port if call.service is None else call.dialled
+    if not ambient and (carries_connections(behind, dialled) if said is None else is_of_connections(said)):
         call = call._replace(stream=True)
     if rules.strips_ports and hop.resource.key.kind == "Gateway":
         call = call._replace(host=without_port(call.host))

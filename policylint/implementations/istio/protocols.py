@@ -25,5 +25,10 @@ def carries_connections(service: Resource | None, number: int | None) -> bool:
         return False
     protocol = _STANDARD.get(named, named.partition("-")[0])
     if protocol in _OF_CONNECTIONS or protocol in _OF_REQUESTS:
-        return protocol in _OF_CONNECTIONS
+        return is_of_connections(protocol)
     return integer(meant[0].get("port")) in _WELL_KNOWN
+
+
+def is_of_connections(protocol: str) -> bool:
+    """Tell whether a protocol, as configuration names it, is one of connections; of others the first bytes show it."""
+    return protocol.lower() in _OF_CONNECTIONS

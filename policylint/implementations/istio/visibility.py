@@ -87,6 +87,18 @@ class Sidecars:
                 mode = text(policy.get("mode"), "REGISTRY_ONLY")
         return mode == "REGISTRY_ONLY"
 
+    def taken_as(self, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str) -> str | None:
+        """Return as which protocol the sidecar of a workload takes a port of its pods, by the listeners (`ingress`) of
+        its Sidecar; "" where the first bytes show it, as at ports that it does not list, None where Services say so.
+
+        Source: pilot/pkg/networking/core/listener_inbound.go, buildInboundChainConfigs, buildInboundPassthroughChains.
+        """
+        own = next(iter(self.of(namespace, pod_labels, root)), None)
+        listeners = [] if own is None else [mapping(each) for each in sequence(own.spec.get("ingress"))]
+        ports = (mapping(each.get("port")) for each in listeners)
+        said = next((text(each.get("protocol")) for each in ports if integer(each.get("number")) == port), "")
+        return said if listeners else None
+
     def hears(self, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str) -> bool:
         """Tell whether a sidecar listens for requests at a port because of any Service that it sees."""
         return any(

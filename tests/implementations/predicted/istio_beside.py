@@ -46,6 +46,7 @@ SOURCES = {
     "sidecar of": f"{_ISTIO} pilot/pkg/model/push_context.go, getSidecarScope",
     "passthrough": "istio.io/latest/docs/tasks/traffic-management/egress/egress-control: plain text",
     "ingress": "istio.io/latest/docs/reference/config/networking/sidecar/#IstioIngressListener",
+    "listeners": f"{_ISTIO} pilot/pkg/networking/core/listener_inbound.go, buildInboundChainConfigs",
     "destination rules": f"{_ISTIO} pilot/pkg/model/push_context.go, destinationRule, and destination_rule.go",
     "client tls": "istio.io/latest/docs/reference/config/networking/destination-rule/#ClientTLSSettings-TLSmode",
     "mesh routes": "gateway-api.sigs.k8s.io/mesh and istio.io/latest/docs/ambient/usage/l7-features",
@@ -67,6 +68,9 @@ SOURCES = {
 BASE = base()
 STRICT, ADMIN = (tls("STRICT"),), (rule(DENY_ADMIN),)
 CALLER = (rule(FROM_CALLER),)
+GETS = (rule("rules: [{to: [{operation: {methods: [GET]}}]}]"),)
+OF_OTHERS = "workloadSelector: {labels: {app: b}}, "
+OF_STREAMS = service().replace("name: http,", "name: tcp-web,")
 NETWORKING = "networking.istio.io/v1"
 
 
@@ -74,6 +78,17 @@ def sidecar(hosts: str, namespace: str = "infra", name: str = "s", more: str = "
     """A Sidecar whose proxies see some hosts."""
     body = f"spec: {{{more and more + ', '}egress: [{{{listener and listener + ', '}hosts: [{hosts}]}}]}}"
     return worlds.manifest(NETWORKING, "Sidecar", name, namespace, body)
+
+
+def taking(
+    protocol: str,
+    namespace: str = "shop",
+    selecting: str = "workloadSelector: {labels: {app: web}}, ",
+    number: int = 8080,
+) -> str:
+    """A Sidecar that says as which protocol the pods take a port."""
+    listener = f"{{port: {{number: {number}, protocol: {protocol}, name: p}}, defaultEndpoint: '127.0.0.1:80'}}"
+    return worlds.manifest(NETWORKING, "Sidecar", "s", namespace, f"spec: {{{selecting}ingress: [{listener}]}}")
 
 
 def client_rule(
@@ -247,6 +262,20 @@ WORLDS = {
         "ingress", (rule(DENY_ALL),), "403", OF_PEER,
         base=seen(worlds.manifest(NETWORKING, "Sidecar", "s", "shop", "spec: {workloadSelector: {labels: {app: web}},"
                   " ingress: [{port: {number: 8080, protocol: HTTP, name: http}, defaultEndpoint: '127.0.0.1:80'}]}"))),
+    "an ingress listener of connections has no paths": Predicted(
+        "listeners", ADMIN, "reset", OF_PEER, base=seen(taking("TCP"))),
+    "nor do methods count there": Predicted(
+        "listeners", GETS, "reset", OF_PEER, base=seen(taking("HTTPS"))),
+    "one of the whole mesh": Predicted(
+        "listeners", GETS, "reset", OF_PEER, base=seen(taking("MySQL", "istio-system", ""))),
+    "one of other pods": Predicted(
+        "listeners", GETS, "allowed", OF_PEER, base=seen(taking("TCP", selecting=OF_OTHERS))),
+    "an ingress listener of requests at a port of connections": Predicted(
+        "listeners", GETS, "allowed", OF_PEER, base=seen(taking("HTTP"), front=OF_STREAMS)),
+    "a port that no ingress listener is for": Predicted(
+        "listeners", GETS, "allowed", OF_PEER, base=seen(taking("TCP", number=9090), front=OF_STREAMS)),
+    "a port of connections": Predicted(
+        "protocols", GETS, "reset", OF_PEER, base=seen(front=OF_STREAMS)),
     # whose TLS clients speak
     "plain text by the client's namespace": Predicted(
         "destination rules", STRICT, "reset", OF_PEER, base=seen(PLAIN)),

@@ -7,7 +7,7 @@ destination namespace fills in what objects do not say; it never overwrites.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,8 @@ class Argo:
         self._in_this_tree = False
         self._budget = tree.budget
         self._of_charts: list[Bootstrap] | None = None
+        self._entered: set[str] = set()
+        """The directories that Applications deploy which were met so far."""
 
     @cached_property
     def _left_alone(self) -> LeftAlone:
@@ -117,8 +119,18 @@ class Argo:
             from policylint.render.argo.bootstraps import bootstraps
 
             deployed = {each for _, owner in written for each in self._directories(owner)}
-            self._of_charts = bootstraps(self._tree, self._charts, deployed)
+            self._of_charts = []
+            self._of_charts = bootstraps(self._tree, self._charts, deployed, self._entered_from if written else set)
         return self._of_charts
+
+    def _entered_from(self) -> Collection[str]:
+        """Return the directories that Applications deploy, those that charts of others make among them."""
+        if self._charts is not None:
+            self._charts.remember()
+        walk = Argo(self._tree, self._kustomizer, self._charts)
+        walk._of_charts = []
+        walk._walk(walk._roots())
+        return walk._entered
 
     @cached_property
     def _deployers(self) -> Mapping[str, set[str]]:
@@ -227,6 +239,7 @@ class Argo:
         cluster = self._cluster(_destination(manifest))
         cluster.manifests.append(manifest)
         cluster.reached.add(self._tree.path_of(manifest.file))
+        self._entered |= self._directories(manifest)
         spec, place = manifest.spec, manifest.origin.child("spec")
         namespace = text(mapping(spec.get("destination")).get("namespace"))
         several = [(mapping(source), origin) for source, origin in entries(spec, place, "sources")]

@@ -41,11 +41,11 @@ _OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
 """Rules of these families on the form of one object, as its controller takes it."""
 _OF_RIVALS = frozenset(
     {
-        *("GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"),
-        *("GWP604", "GWP605", "GWP610", "GWP623"),
+        *("GWP201", "GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"),
+        *("GWP310", "GWP311", "GWP313", "GWP410", "GWP604", "GWP605", "GWP610", "GWP622", "GWP623", "GWP626"),
     }
 )
-"""Rules on objects that are at odds because both are there; the last ones on what network policies cut off."""
+"""Rules on objects that are at odds because both are there; the last ten on what selectors of one make of another."""
 _OF_RIVALS_OF_A_KIND = frozenset({"GWP415"})
 """Rules of which that holds where what they are about is of one kind."""
 _ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})

@@ -150,7 +150,7 @@ class Argo:
         sites = _sites(self._tree, roots)
         if sites:
             return self._apart(roots, sites)
-        sites = _stages(self._tree, roots)
+        sites = _stages(self._tree, roots) or _tops([self._directories(root) for root in roots], roots)
         if sites:
             if self._charts is not None:
                 self._charts.remember()
@@ -708,3 +708,24 @@ def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
         if depth is not None and (root.kind != "Application" or _destination(root) == LOCAL):
             stages["/".join(steps[:depth])][steps[depth]].add(number)
     return next((dict(of_one) for _, of_one in sorted(stages.items()) if len(of_one) > 1), {})
+
+
+def _tops(entered: Sequence[Collection[str]], roots: Sequence[Manifest]) -> dict[str, set[int]]:
+    """Return the roots, by their numbers, that each deploy one of several directories which differ in one step, of
+    which one at least is called as environments are, or all are in one that holds environments: `apps/production`,
+    `apps/local`; none where there are no such directories.
+
+    Args:
+        entered: the directories that each root deploys.
+    """
+    named: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for number, (root, directories) in enumerate(zip(roots, entered, strict=True)):
+        if root.kind == "Application" and _destination(root) == LOCAL and len(directories) == 1:
+            steps = next(iter(directories)).split("/")
+            for at, step in enumerate(steps):
+                named["/".join(steps[:at]), "/".join(steps[at + 1 :])][step].add(number)
+    for (above, _), stages in sorted(named.items()):
+        is_marked = above.rpartition("/")[2] in ENVIRONMENT_MARKERS or not ENVIRONMENTS.isdisjoint(stages)
+        if len(stages) > 1 and is_marked:
+            return dict(stages)
+    return {}

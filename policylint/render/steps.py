@@ -72,6 +72,7 @@ class Steps(NamedTuple):
         files: the files in which the objects lie.
         one_by_one: the directories of which a script applies a file by its name, each with the script.
         instructed: the directory, below the top, whose own instructions tell people to apply a file, by file.
+        setting_up: the script, no text for people, that applies most of the objects, "" where there is none.
     """
 
     apart: Mapping[frozenset[ResourceKey], str]
@@ -81,6 +82,7 @@ class Steps(NamedTuple):
     files: Mapping[ResourceKey, str]
     one_by_one: Mapping[str, str]
     instructed: Mapping[str, str]
+    setting_up: str = ""
 
     def reason(self, keys: Iterable[ResourceKey], *, are_rivals: bool) -> str:
         """Return why two of some objects never stand together, "" if they may.
@@ -146,9 +148,16 @@ class Steps(NamedTuple):
             if not is_one and len(tried) > (1 if all(key.namespace in _ANYBODYS for key in pair) else _FEW):
                 others = count(len(tried) - 1, "other directory", "other directories")
                 return f"{tried[0]}/ and {others} exclude each other: no script applies both {' and '.join(files)}"
-            if reason := self._instructed_apart(files):
+            if reason := self._instructed_apart(files) or self._left_out(pair):
                 return reason
         return ""
+
+    def _left_out(self, pair: frozenset[ResourceKey]) -> str:
+        """Return which of two files what sets up the tree leaves out, and every other script, as it is shown only, or
+        is for later; "" for none."""
+        aside = [self.files[key] for key in pair if not any(key in each for each in self.applied)]
+        is_one = bool(self.setting_up) and len(aside) == 1
+        return f"{self.setting_up} applies most of the tree, and not {aside[0]}" if is_one else ""
 
     def _instructed_apart(self, files: Sequence[str]) -> str:
         """Return which two directories have instructions of their own for two files, "" where they are not two."""
@@ -190,6 +199,7 @@ def steps(
     one_by_one: dict[str, str] = {}
     by_script: list[frozenset[ResourceKey]] = []
     instructed: dict[str, str] = {}
+    setting_up = ""
     for script, text in scripts.naming(b"kubectl", b"oc "):
         commands = list(_commands(text))
         start = starts(script, text) if commands else ()
@@ -203,6 +213,8 @@ def steps(
         deleted = frozenset[ResourceKey]().union(*(step.objects for step in taken if step.deletes))
         put = frozenset[ResourceKey]().union(*(step.objects for step in taken if not step.deletes))
         by_script.append(put)
+        if not setting_up and not is_prose(script) and 2 * len(put) > len(paths):
+            setting_up = script
         home = script.rpartition("/")[0] if is_prose(script) else ""
         for path in {paths[key] for key in put} if home else ():
             if path.startswith(f"{home}/"):
@@ -222,7 +234,9 @@ def steps(
         if key not in applied:
             for other in applied:
                 found.setdefault(frozenset((key, other)), f"{key}: {reason}")
-    return Steps(found, [each for each in together if each], lessons, by_script, paths, one_by_one, instructed)
+    return Steps(
+        found, [each for each in together if each], lessons, by_script, paths, one_by_one, instructed, setting_up
+    )
 
 
 def _lessons(files: set[str]) -> dict[str, set[str]]:

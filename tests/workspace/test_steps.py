@@ -641,3 +641,25 @@ def test_pods_of_another_lesson_that_a_service_selects(
     edge = EDGE.replace("{ports: [{port: 80}]}", "{selector: {app: web}, ports: [{port: 80, targetPort: web}]}")
     files = {"parts/simple/a.yaml": f"{edge}---\n{ROUTE % 'simple'}", f"{place}/pods.yaml".lstrip("/"): PODS}
     assert doubtful(tmp_path, {**files, **beside}, "GWP410") == [is_doubtful]
+
+
+MANY = "".join(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{each}}}\n---\n" for each in range(20))
+
+
+@pytest.mark.parametrize(
+    ("scripts", "is_doubtful"),
+    [
+        ({"setup.sh": "kubectl apply -f web/\nkubectl apply -f more/\n"}, True),
+        ({"Makefile": "up:\n\tkubectl apply -f web -f more\n"}, True),
+        ({"setup.sh": "kubectl apply -f web -f more -f closed\n"}, False),
+        ({"setup.sh": "kubectl apply -f web -f more\n", "lock.sh": "kubectl apply -f closed/a.yaml\n"}, False),
+        ({"setup.sh": "kubectl apply -f web -f more\n", "README.md": "    kubectl apply -f closed\n"}, False),
+        ({"setup.sh": "kubectl apply -f more\n"}, False),
+        ({"setup.sh": "kubectl apply -f others\n", "others/a.yaml": MANY}, False),
+        ({"README.md": "    kubectl apply -f web -f more\n"}, False),
+    ],
+)
+def test_what_sets_up_a_tree_leaves_a_policy_out(tmp_path: Path, scripts: dict[str, str], is_doubtful: bool) -> None:
+    """aatamteka/k8s_ctf: the policies that close the holes which are to be found."""
+    files = {"web/a.yaml": served_in("shop"), "closed/a.yaml": CLOSED, "more/a.yaml": ROUTE % "more"}
+    assert doubtful(tmp_path, {**files, **scripts}, "GWP604") == [is_doubtful]

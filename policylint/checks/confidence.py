@@ -37,7 +37,7 @@ _AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
 """Families of rules on what objects mean for others: all but those on the form of one."""
 _OF_FORM = frozenset({"GWP501"})
 """Rules on an object as the API server takes it."""
-_TEMPLATE = Pattern(r"(?i:(?:.*[-_./])?templates?(?:[-_.][^/]*)?\.ya?ml)")
+_TEMPLATE = Pattern(r"(?i:(?:.*/)?(?:(?:[^/]*[-_.])?templates?|templates?[-_.][^/]*)\.ya?ml)")
 """What a file is called in which somebody has to fill in values before it is applied."""
 _OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
 """Rules of these families on the form of one object, as its controller takes it."""

@@ -370,6 +370,7 @@ def test_the_crds_of_a_lesson_are_for_that_one(number: int, home: str, told: boo
         ("bgp/peering.template.yaml", False),
         ("bgp/Template_peering.yaml", False),
         ("bgp/templated.yaml", True),
+        ("bgp/selector-template-mismatch.yaml", True),
         ("bgp/peering.yaml", True),
         ("contemplate.yaml", True),
     ],

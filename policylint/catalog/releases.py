@@ -99,8 +99,8 @@ class ReleasedProduct(NamedTuple):
 
     Args:
         releases: minor release → the tag that its schemas are of.
-        found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`; and the product
-            whose CRDs its chart `bundles`.
+        found: how its release is told from a tree: `charts`, `images`, `repositories`, `annotation`, `objects`; and the
+            product whose CRDs its chart `bundles`.
         controllers: patterns of `spec.controllerName`.
         by_schemas: what its notes call breaking and its schemas show, in words: such changes need no entry.
         hidden: what its notes call breaking and no manifest shows, and why it does not, in words.

@@ -37,15 +37,17 @@ _AMONG_OTHERS = ("GWP1", "GWP2", "GWP3", "GWP4", "GWP6")
 """Families of rules on what objects mean for others: all but those on the form of one."""
 _OF_FORM = frozenset({"GWP501"})
 """Rules on an object as the API server takes it."""
+_TEMPLATE = Pattern(r"(?i:(?:.*/)?(?:(?:[^/]*[-_.])?templates?|templates?[-_.][^/]*)\.ya?ml)")
+"""What a file is called in which somebody has to fill in values before it is applied."""
 _OF_REFUSALS = frozenset({"GWP111", "GWP415", "GWP416"})
 """Rules of these families on the form of one object, as its controller takes it."""
 _OF_RIVALS = frozenset(
     {
-        *("GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"),
-        *("GWP604", "GWP605", "GWP610", "GWP623"),
+        *("GWP201", "GWP202", "GWP203", "GWP206", "GWP211", "GWP213", "GWP407", "GWP408", "GWP602", "GWP606"),
+        *("GWP310", "GWP311", "GWP313", "GWP410", "GWP604", "GWP605", "GWP610", "GWP622", "GWP623", "GWP626"),
     }
 )
-"""Rules on objects that are at odds because both are there; the last ones on what network policies cut off."""
+"""Rules on objects that are at odds because both are there; the last ten on what selectors of one make of another."""
 _OF_RIVALS_OF_A_KIND = frozenset({"GWP415"})
 """Rules of which that holds where what they are about is of one kind."""
 _ON_BEHAVIOUR = frozenset({"GWP102", "GWP103", "GWP104", "GWP201", "GWP202", "GWP203", "GWP204", "GWP205", "GWP206"})
@@ -69,7 +71,8 @@ def settled(
                     variants = _variants(finding, simulation)
                 variants = variants or simulation.world.apart(finding.resources, _is_of_rivals(finding), place)
             elif finding.rule in _OF_FORM:
-                variants = _renamed(finding, simulation) or simulation.world.apart(finding.resources, None, place)
+                variants = _renamed(finding, simulation) or _to_be_filled_in(finding, simulation)
+                variants = variants or simulation.world.apart(finding.resources, None, place)
             open_key = next((key for key in finding.resources if written.get(key, PUT_OUT) != PUT_OUT), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
@@ -117,6 +120,14 @@ def _renamed(finding: Finding, simulation: Simulation) -> str:
         if is_open and is_name and is_namespace
         else ""
     )
+
+
+def _to_be_filled_in(finding: Finding, simulation: Simulation) -> str:
+    """Return which file is called a template that holds what a finding is about, where nothing deploys it as it is and
+    the object is none of which others are made; "" for none."""
+    file, world = finding.location.file, simulation.world
+    is_one = _TEMPLATE.fullmatch(file) is not None and not any("Template" in key.kind for key in finding.resources)
+    return f"{file} is called a template, whose values are to be filled in" if is_one and world.plain else ""
 
 
 def _variants(finding: Finding, simulation: Simulation) -> str:

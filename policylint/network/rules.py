@@ -515,7 +515,7 @@ def address_range(value: object, *pointer: str | int) -> Range | None:
         return None
     found = cidr(value) if isinstance(value, str) else None
     if found is None:
-        raise UnacceptableError(f"{value!r} is no CIDR", *pointer)
+        raise UnacceptableError(f"{'null' if value is None else repr(value)} is no CIDR", *pointer)
     return found
 
 

@@ -1,7 +1,8 @@
 """Kustomizations that somebody changes before they are built: what they lack as they are written is no mistake.
 
 A script writes one anew, edits what it takes in, or copies another one over it; a role of Ansible copies it to where it
-is built; a Subscription of Open Cluster Management overrides it for the clusters that it is placed on.
+is built; a Subscription of Open Cluster Management overrides it for the clusters that it is placed on. And one beside a
+`Chart.yaml` is most often left over from before there was a chart: helm does not read it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def lacked_as_written(tree: Tree, builds: Collection[Build]) -> frozenset[str]:
     written, overridden = set(_written(tree)), set(_overridden(tree))
     found = set()
     for directory, paths in lacking.items():
-        if directory in written or directory in overridden or _is_of_a_role(tree, directory):
+        is_of_a_chart = tree.read(join(directory, "Chart.yaml")) is not None
+        if is_of_a_chart or directory in written or directory in overridden or _is_of_a_role(tree, directory):
             found |= paths
             continue
         above = written.intersection(directories_above(directory))

@@ -1,7 +1,9 @@
-"""Files that tests compare a cluster with, or patch it with: they look like objects and are none.
+"""Files that tests compare a cluster with, or patch it with, or hold against policies: they look like objects and are
+none.
 
 Chainsaw's tests and KUTTL's steps name them; both tools take those that are called `00-assert.yaml` or `00-errors.yaml`
-without being told. What such a file leaves out may be anything, and it may hold expressions in place of fields.
+without being told. What such a file leaves out may be anything, and it may hold expressions in place of fields. The
+tests of Kyverno's command line (`kyverno-test.yaml`, which is an object since 1.12) name what no cluster ever gets.
 """
 
 from __future__ import annotations
@@ -22,8 +24,16 @@ _APPLYING = frozenset({"apply", "create", "update"})
 _BY_NAME = Pattern(r"(?:.*/)?\d+-(?:assert|errors?)(?:-[^/.]*)?\.ya?ml")
 
 
+_OFFLINE = ("kyverno-test.yaml", "kyverno-test.yml")
+"""What a test of Kyverno's command line is called, unless somebody says otherwise (its `commands/test`)."""
+_OF_OFFLINE = "cli.kyverno.io"
+_HELD = ("resources", "targetResources")
+_OF_RESULTS = ("patchedResource", "patchedResources", "generatedResource", "cloneSourceResource")
+
+
 def compared(source: Source, loaded: Loaded) -> frozenset[str]:
-    """Return the files, as shown, that tests compare objects with and that they apply nowhere."""
+    """Return the files, as shown, that tests compare objects with, or hold against policies, and that they apply
+    nowhere."""
     files = [file.path for file in loaded.files]
     found = {file for file in files if ("-assert" in file or "-error" in file) and _BY_NAME.fullmatch(file)}
     applied: set[str] = set()
@@ -39,7 +49,32 @@ def compared(source: Source, loaded: Loaded) -> frozenset[str]:
                 pattern = glob(path, slashes=False)
                 named = [file for file in files if pattern.is_whole(file)]
             (found if operation in _COMPARING else applied).update(named)
+    found.update(_held(source, loaded, files))
     return frozenset(found - applied)
+
+
+def _held(source: Source, loaded: Loaded, files: Iterable[str]) -> Iterator[str]:
+    """Yield the files that tests of Kyverno's command line hold against policies."""
+    tests = {file for file in files if file.rpartition("/")[2] in _OFFLINE}
+    tests.update(each.file for each in loaded.unread if each.api_version.partition("/")[0] == _OF_OFFLINE)
+    for test in sorted(tests):
+        try:
+            documents = read(source.file(test).read(), test).documents
+        except SourceError:
+            continue
+        directory = test.rpartition("/")[0]
+        for body in map(mapping, (document.value for document in documents)):
+            results = map(mapping, sequence(body.get("results")))
+            policies = {joined(directory, each) for each in map(text, sequence(body.get("policies"))) if each}
+            named = [
+                *(body.get(field) for field in _HELD),
+                *(each.get(field) for each in results for field in _OF_RESULTS),
+            ]
+            for written in named if "results" in body or "checks" in body else ():
+                for each in filter(None, map(text, sequence(written) or [written])):
+                    path = joined(directory, each)
+                    held = (file for file in files if file == path or file.startswith(f"{path}/"))
+                    yield from (file for file in held if file not in policies)
 
 
 def _tests(source: Source, loaded: Loaded) -> Iterator[tuple[str, Any]]:

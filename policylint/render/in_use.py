@@ -29,6 +29,8 @@ _HOLDERS = (
 """Kinds of objects that may tell a release."""
 _CONFIGURED = ("", "ConfigMap")
 """Of these only such are read as configure a controller, or as something that is read names."""
+_OPERATED = ("ControlPlane", "Operator")
+"""What kinds are called of which an operator installs something; else its group says so."""
 _ONE = Pattern(r"[~=]?\s*v?\d+\.\d+(\.(\d+|[xX*]))?([-+][\w.+-]+)?")
 _STANDARD = Pattern(r"/standard-install\.yaml|/config/crd(/standard)?/?\?")
 _TAG = Pattern(r"v?\d+\.\d+[\w.+-]*")
@@ -114,13 +116,17 @@ def in_use(product: ReleasedProduct, world: World, kustomizations: Iterable[Nami
     releases, and says nothing."""
     found = [*_of_charts(product, world), *_of_images(product, world), *_of_crds(product, world)]
     found += [*_of_repositories(product, world), *_of_kustomizations(product, world, kustomizations)]
+    found += _of_operators(product, world)
     return sorted((use for use in found if any(use.release)), key=lambda use: (use.release, use.location.sort_key()))
 
 
 def may_tell(world: World) -> bool:
     """Tell whether anything in an environment may tell a release, or how a controller is configured; kustomizations and
     CRDs may as well."""
-    return any(each in _HOLDERS or each == _CONFIGURED or each[1].endswith("Operator") for each in world.kinds())
+    return any(
+        each in _HOLDERS or each == _CONFIGURED or each[1].endswith(_OPERATED) or "operator" in each[0]
+        for each in world.kinds()
+    )
 
 
 def charts(product: ReleasedProduct, world: World) -> Iterator[tuple[str, Installed]]:
@@ -226,6 +232,23 @@ def _of_crds(product: ReleasedProduct, world: World) -> Iterator[InUse]:
                 at = Location(document, ("metadata", "annotations"))
                 yield InUse(release, f"{annotation}: {written}", at, written)
                 return
+
+
+def _of_operators(product: ReleasedProduct, world: World) -> Iterator[InUse]:
+    """Yield what objects state from which operators install the product."""
+    from policylint.catalog.releases import version
+
+    for entry in map(mapping, sequence(product.found.get("objects"))):
+        kind, _, group = text(entry.get("kind")).partition(".")
+        at, means = tuple(text(entry.get("at")).split(".")), mapping(entry.get("means"))
+        for each in world.of_kind(group, kind):
+            written = _said(value_at(each.body, at))
+            stated = text(means.get(written or each.version)) if means else written
+            release = version(stated)
+            if release is not None:
+                of_product = "" if stated == written else f", {product.title} {stated},"
+                said = f"{written or each.api_version}{of_product} of {each.key}"
+                yield InUse(release, said, each.location(*(at if written else ("apiVersion",))), stated)
 
 
 def _of_repositories(product: ReleasedProduct, world: World) -> Iterator[InUse]:

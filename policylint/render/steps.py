@@ -4,7 +4,7 @@ The steps of a walkthrough share a cluster and not a moment: `kubectl delete htt
 weighted.yaml`. What a script applies in a comment only is instead of something else: an image for a slow network. And
 in a directory that is a lesson of a tutorial, or whose files a script applies by their names, two files that are at
 odds are most often tried one after the other. So are two in different directories of examples, or of a tree of which
-several exclude each other and are no environments.
+several exclude each other and are no environments, and two of which each has instructions of its own (`README.md`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations, takewhile
 
 from policylint.model import Resource, ResourceKey
 from policylint.model.words import count
@@ -20,7 +20,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.render.by_hand import named_files, places, singular, starts
 from policylint.render.live import EXAMPLES, lessons
-from policylint.render.scripts import Scripts, ScriptText
+from policylint.render.scripts import Scripts, ScriptText, is_prose
 
 _COMMANDS = Pattern(
     r"(?:k(?<=\bk)ubectl|K(?<=\bK)UBECTL|o(?<=\bo)c)"  # as in by_hand
@@ -33,6 +33,10 @@ _WITH_VALUE = frozenset({"-n", "--namespace", "--context", "--kubeconfig", "--ti
 _MOST = 2_000
 """Commands of a script that are looked at."""
 _MOST_PAIRS = 20_000
+_FEW = 2
+"""Directories that exclude each other, at most, where others are not taken for ones that are tried one by one, but for
+what is applied to the namespace that nobody chose."""
+_ANYBODYS = frozenset({"", "default"})
 _NUMBERED = Pattern(r"\d{1,2}[-_. ]\w")
 
 
@@ -67,6 +71,8 @@ class Steps(NamedTuple):
         applied: the objects that a script applies, by script.
         files: the files in which the objects lie.
         one_by_one: the directories of which a script applies a file by its name, each with the script.
+        instructed: the directory, below the top, whose own instructions tell people to apply a file, by file.
+        setting_up: the script, no text for people, that applies most of the objects, "" where there is none.
     """
 
     apart: Mapping[frozenset[ResourceKey], str]
@@ -75,6 +81,8 @@ class Steps(NamedTuple):
     applied: Sequence[frozenset[ResourceKey]]
     files: Mapping[ResourceKey, str]
     one_by_one: Mapping[str, str]
+    instructed: Mapping[str, str]
+    setting_up: str = ""
 
     def reason(self, keys: Iterable[ResourceKey], *, are_rivals: bool) -> str:
         """Return why two of some objects never stand together, "" if they may.
@@ -109,29 +117,60 @@ class Steps(NamedTuple):
         return f"{script} applies the files one by one, and no script applies both {' and '.join(files)}"
 
     def in_directories(
-        self, keys: Iterable[ResourceKey], tried: Sequence[str], built: Iterable[Collection[str]] = ()
+        self,
+        keys: Iterable[ResourceKey],
+        tried: Sequence[str],
+        places: Collection[str] = (),
+        built: Iterable[Collection[str]] = (),
     ) -> str:
         """Return why nothing says that two objects of two directories stand together, "" where something does, or where
-        they are no examples and nothing says that they are tried one by one.
+        they are no examples and nothing says that they are tried one by one. One directory in the other may be on top
+        of it, and what lies in one that lies beside those that are tried is of that one.
 
         Args:
-            tried: the directories of the tree that exclude each other.
+            tried: the directories of the tree that exclude each other, as they are called.
+            places: the directories in which these lie, each with a slash at its end.
             built: what kustomizations take in together, each a set of files.
         """
         for pair in map(frozenset, combinations(dict.fromkeys(keys), 2)):
             files = sorted({self.files[key] for key in pair if key in self.files})
-            if any(pair <= each for each in self.applied) or len({file.rpartition("/")[0] for file in files}) < len(
-                pair
-            ):
+            if any(pair <= each for each in self.applied) or len(files) < len(pair):
+                continue
+            homes = [file[: file.rfind("/") + 1] for file in files]
+            if any(home.startswith(other) for home, other in permutations(homes, 2)):
                 continue
             if any(all(file in each for file in files) for each in built):
                 continue
             if all(not EXAMPLES.isdisjoint(file.split("/")[:-1]) for file in files):
                 return f"no script applies both examples, {' and '.join(files)}"
-            if tried:
+            shared = _shared(*homes)
+            is_one = any(shared != place and shared.startswith(place) for place in places)
+            if not is_one and len(tried) > (1 if all(key.namespace in _ANYBODYS for key in pair) else _FEW):
                 others = count(len(tried) - 1, "other directory", "other directories")
                 return f"{tried[0]}/ and {others} exclude each other: no script applies both {' and '.join(files)}"
+            if reason := self._instructed_apart(files) or self._left_out(pair):
+                return reason
         return ""
+
+    def _left_out(self, pair: frozenset[ResourceKey]) -> str:
+        """Return which of two files what sets up the tree leaves out, and every other script, as it is shown only, or
+        is for later; "" for none."""
+        aside = [self.files[key] for key in pair if not any(key in each for each in self.applied)]
+        is_one = bool(self.setting_up) and len(aside) == 1
+        return f"{self.setting_up} applies most of the tree, and not {aside[0]}" if is_one else ""
+
+    def _instructed_apart(self, files: Sequence[str]) -> str:
+        """Return which two directories have instructions of their own for two files, "" where they are not two."""
+        homes = [self.instructed.get(each, "") for each in files]
+        if not all(homes) or any(f"{home}/".startswith(f"{other}/") for home, other in permutations(homes, 2)):
+            return ""
+        return f"{homes[0]}/ and {homes[1]}/ have instructions of their own: none applies both {' and '.join(files)}"
+
+
+def _shared(directory: str, other: str) -> str:
+    """Return the innermost directory that holds two, each with a slash at its end; "" for the top."""
+    steps = zip(directory.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return "".join(f"{step}/" for step, _ in takewhile(lambda pair: pair[0] == pair[1], steps))
 
 
 def steps(
@@ -159,6 +198,8 @@ def steps(
     aside: dict[ResourceKey, str] = {}
     one_by_one: dict[str, str] = {}
     by_script: list[frozenset[ResourceKey]] = []
+    instructed: dict[str, str] = {}
+    setting_up = ""
     for script, text in scripts.naming(b"kubectl", b"oc "):
         commands = list(_commands(text))
         start = starts(script, text) if commands else ()
@@ -172,6 +213,12 @@ def steps(
         deleted = frozenset[ResourceKey]().union(*(step.objects for step in taken if step.deletes))
         put = frozenset[ResourceKey]().union(*(step.objects for step in taken if not step.deletes))
         by_script.append(put)
+        if not setting_up and not is_prose(script) and 2 * len(put) > len(paths):
+            setting_up = script
+        home = script.rpartition("/")[0] if is_prose(script) else ""
+        for path in {paths[key] for key in put} if home else ():
+            if path.startswith(f"{home}/"):
+                instructed[path] = max(home, instructed.get(path, ""), key=len)
         together.append(put - deleted)
         for pair, reason in _in_turn(taken, script):
             found.setdefault(pair, reason)
@@ -180,14 +227,16 @@ def steps(
                 if each.is_taken_out and not each.deletes:
                     aside.update(dict.fromkeys(step.objects, f"{script} applies it in a comment only"))
         if len(found) > _MOST_PAIRS:
-            return Steps({}, together, lessons, by_script, paths, one_by_one)
+            return Steps({}, together, lessons, by_script, paths, one_by_one, instructed)
     found = {pair: reason for pair, reason in found.items() if not any(pair <= each for each in together)}
     applied = frozenset[ResourceKey]().union(*by_script)
     for key, reason in aside.items():
         if key not in applied:
             for other in applied:
                 found.setdefault(frozenset((key, other)), f"{key}: {reason}")
-    return Steps(found, [each for each in together if each], lessons, by_script, paths, one_by_one)
+    return Steps(
+        found, [each for each in together if each], lessons, by_script, paths, one_by_one, instructed, setting_up
+    )
 
 
 def _lessons(files: set[str]) -> dict[str, set[str]]:

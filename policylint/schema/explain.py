@@ -15,7 +15,7 @@ from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.schema.checker import KEYS, has_form, is_of_format, second_of, without_nulls
 from policylint.schema.misplaced import belonging
-from policylint.schema.names import filled_in, is_word_to_replace, stands_for_another
+from policylint.schema.names import filled_in, is_bracketed_to_replace, is_word_to_replace, stands_for_another
 from policylint.schema.plain import NotPlainError, errors
 from policylint.schema.rules import broken_rules
 
@@ -166,6 +166,8 @@ def _violations(error: Any) -> Iterator[Violation]:
     if keyword == "type":
         types = tuple(wanted) if isinstance(wanted, list) else (wanted,)
         if "string" not in types and is_word_to_replace(value):
+            return
+        if types == ("string",) and is_bracketed_to_replace(value):
             return
         named = " or ".join(_ARTICLES[type_name] for type_name in types if type_name != "null" or len(types) == 1)
         label = f"this is {_kind_of(value)}, {named} is wanted"

@@ -39,10 +39,21 @@ _LONGEST, _LONGEST_LABEL = 253, 63
 _WORD = Pattern(r"(?:^|[^A-Za-z0-9])(?:[A-Z]{4,}|[A-Z]+(?:_[A-Z0-9]+)+)(?:[^A-Za-z0-9]|$)")
 """A word of capitals alone, which no name of an object has."""
 
+_PHRASE = Pattern(r"\w \w|(?i:^(?:your|my|insert|replace))[-_A-Z]|^[a-z\d]+(?:[A-Z][a-z\d]+){2,}$")
+"""What a text in brackets says that is none: words, or several of them in one."""
+
 
 def is_word_to_replace(value: object) -> bool:
     """Return whether a value is a word in capitals, which where no such text can stand is to be replaced: `PORT`."""
     return isinstance(value, str) and len(value) > 1 and value.isascii() and value.isupper()
+
+
+def is_bracketed_to_replace(value: object) -> bool:
+    """Return whether a list or a mapping is a word in brackets that is to be replaced, brackets and all, as it stands
+    where a text is wanted: `[base64EncodedStorageKey]`, `[your key]`, `{KEY}`."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return is_word_to_replace(value[0]) or _PHRASE.search(value[0]) is not None
+    return isinstance(value, dict) and len(value) == 1 and next(iter(value.values())) is None
 
 
 def stands_for_another(value: str) -> bool:

@@ -330,13 +330,15 @@ def _not_deployed(coverage: Coverage, simulations: Sequence[Simulation]) -> str:
 
 
 def _installed(scripts: Callable[[], Scripts]) -> Sequence[Custom]:
-    """Return the releases that scripts of a tree install, what is written in values of such, and what its controllers
-    may make."""
+    """Return the releases that scripts and Terraform of a tree install, what these make themselves, what is written in
+    values of such, and what its controllers may make."""
     from policylint.render.by_hand import installed
     from policylint.render.rights import may_make
+    from policylint.render.terraform import made_by_terraform
     from policylint.render.values_files import may_be_put_out
 
-    return [*installed(scripts()), *may_be_put_out(scripts()), *may_make(scripts())]
+    known = scripts()
+    return [*installed(known), *made_by_terraform(known), *may_be_put_out(known), *may_make(known)]
 
 
 def _charts(scripts: Callable[[], Scripts]) -> Sequence[tuple[str, str, str]]:

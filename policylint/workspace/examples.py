@@ -1,7 +1,8 @@
 """Examples, tests and documentation among plain manifests: directories that are environments of their own.
 
 Nobody deploys them with the rest, and each of them is complete in itself or says what it needs. Where one is called as
-examples are (`render/live.py`), each directory in it is one environment, and so are the files beside these. Tests are
+examples are (`render/live.py`), each directory in it is one environment, and so are the files beside these; where these
+would be too many, all of it is one. Tests are
 none where the tree has anything else but documentation, or where a program reads them: what stands in them is often
 wrong on purpose.
 """
@@ -13,10 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from policylint.model import Resource
 from policylint.render.live import TESTS, Live, beside_code, is_archive, is_written_about, of_programs, test_of
+from policylint.render.variants import LIMIT
 from policylint.workspace.alternatives import DEFAULT
-
-LIMIT = 50
-"""Environments of examples at most: where there are more, each directory of examples is one."""
 
 
 def apart(

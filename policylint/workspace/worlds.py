@@ -63,8 +63,6 @@ _DEPLOYERS = frozenset(
     | {"source.toolkit.fluxcd.io"}
 )
 """Groups of the objects that deploy others."""
-_FEW = 2
-"""Directories that exclude each other, at most, where the others are not taken for ones that are tried one by one."""
 _BELOW = 4
 """Lines below the first one of a value that are taken for its own, at most."""
 _TEMPLATED = "a template engine fills in its file"
@@ -327,8 +325,9 @@ class ReadTree(NamedTuple):
             if problem.file not in tests and (problem.code not in (YAML_SYNTAX, DUPLICATE_KEY) or is_ours(problem.file))
         ]
         simulations = []
-        apart = self._never_together(objects, [name for name, _, _, is_alternative in worlds if is_alternative])
         homes = self._homes(worlds if len(worlds) > 1 else ())
+        alternatives_here = [name for name, _, _, is_alternative in worlds if is_alternative]
+        apart = self._never_together(objects, alternatives_here, homes)
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
                 continue
@@ -362,6 +361,7 @@ class ReadTree(NamedTuple):
         self,
         objects: Sequence[Resource],
         alternatives: Iterable[str] = (),
+        homes: Iterable[str] = (),
         others: Callable[[Sequence[ResourceKey]], str] | None = None,
         built: Collection[Collection[str]] = (),
     ) -> Callable[[Iterable[ResourceKey], bool | None, Location | None], str]:
@@ -370,6 +370,7 @@ class ReadTree(NamedTuple):
 
         Args:
             alternatives: directories that exclude each other.
+            homes: where these are, each with a slash at its end.
             others: see `shared_by`.
             built: what deployments take in, each a set of files.
         """
@@ -377,6 +378,7 @@ class ReadTree(NamedTuple):
             return lambda *asked: ""  # noqa: ARG005
         patching, giving, replacing = self._patching(), self._giving(objects), self._replacing(objects)
         tried = [each for each in alternatives if ENVIRONMENTS.isdisjoint(each.split("/")) and each != DEFAULT]
+        places = {home[: home.rfind("/", 0, -1) + 1] for home in homes if home}
 
         @cache
         def known() -> Steps:
@@ -390,7 +392,7 @@ class ReadTree(NamedTuple):
             if are_rivals is not None and len(several) > 1 and objects:
                 apart = known().reason(several, are_rivals=are_rivals)
                 if are_rivals and not apart:
-                    apart = known().in_directories(several, tried if len(tried) > _FEW else (), built)
+                    apart = known().in_directories(several, tried, places, built)
             if others is not None and are_rivals is False:
                 apart = apart or others(several)
             if are_rivals is not None and not apart:

@@ -41,9 +41,31 @@ def crd(group: str, kind: str) -> str:
     return manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{kind.lower()}s.{group}", "", spec)
 
 
+def operated(api_version: str, kind: str, spec: str) -> str:
+    return manifest(api_version, kind, "basic", "istio-system", f"spec: {spec}")
+
+
 @pytest.mark.parametrize(
     ("group", "kind", "beside", "told"),
     [
+        (
+            "authentication.istio.io",
+            "Policy",
+            operated("maistra.io/v1", "ServiceMeshControlPlane", "{istio: {}}"),
+            False,
+        ),
+        (
+            "rbac.istio.io",
+            "ServiceRole",
+            operated("maistra.io/v1", "ServiceMeshControlPlane", "{version: v1.1}"),
+            False,
+        ),
+        ("rbac.istio.io", "ServiceRole", operated("maistra.io/v2", "ServiceMeshControlPlane", "{version: v2.0}"), True),
+        ("rbac.istio.io", "ServiceRole", operated("maistra.io/v2", "ServiceMeshControlPlane", "{version: v2.6}"), True),
+        ("rbac.istio.io", "RbacConfig", operated("maistra.io/v1", "ServiceMeshMemberRoll", "{members: []}"), True),
+        ("rbac.istio.io", "RbacConfig", operated("install.istio.io/v1alpha1", "IstioOperator", "{tag: 1.5.1}"), False),
+        ("rbac.istio.io", "RbacConfig", operated("install.istio.io/v1alpha1", "IstioOperator", "{hub: x}"), True),
+        ("rbac.istio.io", "RbacConfig", operated("sailoperator.io/v1", "Istio", "{version: v1.24-latest}"), True),
         ("authentication.istio.io", "Policy", running("docker.io/istio/pilot:1.5.0-beta.5"), False),
         ("authentication.istio.io", "Policy", running("docker.io/istio/pilot:1.22.1"), True),
         ("rbac.istio.io", "ServiceRole", running("gcr.io/istio-release/pilot:1.4.2"), False),

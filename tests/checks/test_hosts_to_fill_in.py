@@ -50,3 +50,24 @@ def test_who_is_to_write_a_host_there_has_not_yet(kind: str, host: str, tmp_path
 @pytest.mark.parametrize("host", ["a.example.com b.example.com", "Web.example.com", "web.example.com:8080", "web_1"])
 def test_a_host_that_is_none_is_refused(kind: str, host: str, tmp_path: Path) -> None:
     assert "GWP501" in rules(lint(tmp_path, KINDS[kind].replace("HOST", host)))
+
+
+@pytest.mark.parametrize("kind", ["HTTPRoute", "Gateway", "Backend"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("[base64EncodedStorageKey]", False),
+        ("[your key]", False),
+        ("[STORAGE_KEY]", False),
+        ("[your-domain]", False),
+        ("{KEY}", False),
+        ("[shop.example.com]", True),
+        ("[a, b]", True),
+        ("[YOUR_KEY, b]", True),
+        ("{name: shop}", True),
+        ("[]", True),
+    ],
+)
+def test_a_word_in_brackets_is_to_be_replaced(kind: str, value: str, told: bool, tmp_path: Path) -> None:
+    """wonkarthik/must-do-k8s: keys of an account at Azure."""
+    assert ("GWP501" in rules(lint(tmp_path, KINDS[kind].replace('"HOST"', value)))) is told

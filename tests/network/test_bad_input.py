@@ -51,7 +51,8 @@ REFUSED = [
     ({"ingress": [{"ports": [{"port": 10, "endPort": 1}]}]}, "between 10 and 65535"),
     ({"ingress": [{"ports": [{"protocol": "ICMP"}]}]}, "protocol"),
     *((port(value), "port") for value in (0, 65536, -1, "80", 80.5, True, "a--b", "-a", "UPPER")),
-    *((block(cidr), "no CIDR") for cidr in ("10.0.0.0", "10.0.0.0/33", "010.0.0.0/8", "fe80::1%eth0/64", None, 7)),
+    *((block(cidr), "no CIDR") for cidr in ("10.0.0.0", "10.0.0.0/33", "010.0.0.0/8", "fe80::1%eth0/64", 7)),
+    (block(None), "null is no CIDR"),
     (block("10.0.0.0/8", "11.0.0.0/16"), "no part of"),
     (block("10.0.0.0/8", "10.0.0.0/8"), "no part of"),
 ]

@@ -244,6 +244,60 @@ def test_roots_of_environments_that_make_the_same_object_are_of_several_argo_cds
     assert sorted(deployed(workspace(tmp_path, {**APP, **roots}))) == names
 
 
+def top(name: str, path: str, destination: str = HERE) -> dict[str, str]:
+    """The Application by which somebody begins, beside others in one directory."""
+    return {f"argo/{name}.yaml": application(f"top-{name}", f"{{path: {path}}}", destination)}
+
+
+def made_at(*places: str, app: str = "apps/shop") -> dict[str, str]:
+    return {f"{each}/shop.yaml": application(f"of-{number}", f"{{path: {app}}}") for number, each in enumerate(places)}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {**top("a", "of/production"), **top("b", "of/local"), **made_at("of/production", "of/local")},
+            ["local", "production"],
+        ),
+        ({**top("a", "envs/a"), **top("b", "envs/b"), **made_at("envs/a", "envs/b")}, ["a", "b"]),
+        (
+            {**top("a", "of/prod/apps"), **top("b", "of/lab/apps"), **made_at("of/prod/apps", "of/lab/apps")},
+            ["lab", "prod"],
+        ),
+        ({**top("a", "of/one"), **top("b", "of/two"), **made_at("of/one", "of/two")}, ["in-cluster"]),
+        (
+            {
+                **top("a", "of/prod"),
+                **top("b", "of/common"),
+                **made_at("of/prod"),
+                **made_at("of/common", app="apps/other"),
+            },
+            ["in-cluster"],
+        ),
+        (
+            {
+                **top("a", "of/prod", "{name: east, namespace: x}"),
+                **top("b", "of/local", "{name: west, namespace: x}"),
+                **made_at("of/prod", "of/local"),
+            },
+            ["east", "in-cluster", "west"],
+        ),
+    ],
+    ids=[
+        "siblings",
+        "in one of environments",
+        "in the middle",
+        "called otherwise",
+        "nothing twice",
+        "of other clusters",
+    ],
+)
+def test_tops_beside_each_other_of_two_clusters(tmp_path: Path, files: dict[str, str], expected: list[str]) -> None:
+    """cpp20120/CasinoShiz.Infrastructure: argocd/root-application.yaml and argocd/root-local.yaml."""
+    assert sorted({**deployed(workspace(tmp_path, {**APP, **files}))}) == expected
+
+
 def test_what_lies_beside_environments_is_in_each_of_them(tmp_path: Path) -> None:
     files = {**APP, **stage("dev"), **stage("prod"), "argo/common.yaml": application("c", "{path: apps/other}")}
     own = ["HTTPRoute web/shop", "Service web/other"]

@@ -73,6 +73,35 @@ def test_one_that_an_application_deploys_has_its_values(tmp_path: Path) -> None:
     assert assumed(found) == 0
 
 
+@pytest.mark.parametrize("between", [(), ("charts/more",), ("charts/more", "charts/most")])
+def test_one_that_an_application_of_a_chart_deploys_has_its_values(between: tuple[str, ...], tmp_path: Path) -> None:
+    """takanao14/homelab: what a chart makes is an Application of the chart whose values differ between clusters."""
+    charts = {}
+    for above, below in zip(("top", *between), (*between, "charts/apps"), strict=True):
+        giving = chart(above, below)
+        giving[f"{above}/templates/0.yaml"] = giving[f"{above}/templates/0.yaml"].replace(
+            f"path: {below}", f"path: {below}, helm: {{parameters: [{{name: prefix, value: given-}}]}}"
+        )
+        charts.update(giving)
+    source = f"{{repoURL: '{GIT}', path: top}}"
+    files = {"root.yaml": application("root", source), **charts, **chart("charts/apps", "apps/shop"), **SHOP}
+    found = workspace(tmp_path, files)
+    assert "HTTPRoute shop/shop" in made(found)
+    applications = {each for each in made(found) if each.startswith("Application")}
+    assert "Application argocd/given-shop" in applications
+    assert "Application argocd/a-shop" not in applications
+    assert assumed(found) == 0
+
+
+def test_one_of_which_an_application_of_a_chart_deploys_another_is_the_top(tmp_path: Path) -> None:
+    source = f"{{repoURL: '{GIT}', path: apps/other}}"
+    other = {"apps/other/route.yaml": route("other"), "root.yaml": application("root", source)}
+    charts = {**chart("top", "charts/apps"), **chart("charts/apps", "apps/shop")}
+    found = workspace(tmp_path, {**charts, **other, **SHOP})
+    assert {"HTTPRoute shop/shop", "HTTPRoute shop/other", "Application argocd/a-apps"} <= made(found)
+    assert assumed(found) == 1
+
+
 def test_one_that_another_application_stands_beside(tmp_path: Path) -> None:
     """Plain Applications and a chart of more of them: all are applied."""
     source = f"{{repoURL: '{GIT}', path: apps/other}}"

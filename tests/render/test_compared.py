@@ -88,3 +88,33 @@ def test_nothing_of_it_is_deployed_beside_a_kustomization(tmp_path: Path) -> Non
     }
     found = open_workspace([str(written(tmp_path, {"a/gateway.yaml": GATEWAY, **files}))])
     assert {key.kind for each in found.simulations for key in each.world.resources} == {"Gateway"}
+
+
+RESULTS = (
+    "results: [{policy: named, rule: it, resource: other, kind: Gateway, result: fail, patchedResource: changed.yaml}]"
+)
+OLD = f"name: named\npolicies: [policy.yaml]\nresources: [held.yaml, ../more/]\n{RESULTS}\n"
+NEW = f"apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\nmetadata: {{name: named}}\n{OLD.partition(chr(10))[2]}"
+HELD = {"b/held.yaml": EXPECTED, "more/held.yaml": EXPECTED, "b/changed.yaml": EXPECTED}
+
+
+@pytest.mark.parametrize(
+    "test",
+    [{"b/kyverno-test.yaml": OLD}, {"b/kyverno-test.yml": OLD}, {"b/kyverno-test.yaml": NEW}, {"b/own.yaml": NEW}],
+)
+def test_what_is_held_against_policies_is_no_object(tmp_path: Path, test: dict[str, str]) -> None:
+    """nirmata/kyverno-policies: the form of before 1.12 is no object, and known by its name."""
+    assert {each.partition(" ")[0] for each in said(tmp_path, {**HELD, **test})} == {"GWP409"}
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        {"b/own.yaml": OLD},
+        {"b/kyverno-test.yaml": OLD.replace(RESULTS, "")},
+        {"b/kyverno-test.yaml": OLD.replace("policy.yaml", "held.yaml")},
+        {},
+    ],
+)
+def test_what_no_test_holds_is_an_object(tmp_path: Path, test: dict[str, str]) -> None:
+    assert "GWP501 held.yaml" in said(tmp_path, {"b/held.yaml": EXPECTED, **test})

@@ -92,6 +92,51 @@ OBJECTS = {
         """,
         ["1.3"],
     ),
+    ("istio", "an Istio of Sail"): (
+        """
+        apiVersion: sailoperator.io/v1
+        kind: Istio
+        metadata: {name: default}
+        spec: {version: v1.28-latest, namespace: istio-system}
+        """,
+        ["1.28"],
+    ),
+    ("istio", "an IstioOperator"): (
+        """
+        apiVersion: install.istio.io/v1alpha1
+        kind: IstioOperator
+        metadata: {name: mesh, namespace: istio-system}
+        spec: {profile: default, tag: 1.27.3-distroless}
+        """,
+        ["1.27"],
+    ),
+    ("istio", "an IstioOperator that states a number"): (
+        """
+        apiVersion: install.istio.io/v1alpha1
+        kind: IstioOperator
+        metadata: {name: mesh, namespace: istio-system}
+        spec: {profile: default, tag: 1.27}
+        """,
+        ["1.27"],
+    ),
+    ("istio", "a control plane of OpenShift Service Mesh"): (
+        """
+        apiVersion: maistra.io/v2
+        kind: ServiceMeshControlPlane
+        metadata: {name: basic, namespace: istio-system}
+        spec: {version: v2.5}
+        """,
+        ["1.18"],
+    ),
+    ("istio", "a control plane that leaves the release to its operator"): (
+        """
+        apiVersion: maistra.io/v2
+        kind: ServiceMeshControlPlane
+        metadata: {name: basic, namespace: istio-system}
+        spec: {profiles: [default]}
+        """,
+        [],
+    ),
     ("envoy-gateway", "nothing of it"): (
         """
         apiVersion: helm.toolkit.fluxcd.io/v2

@@ -11,6 +11,7 @@ import pytest
 
 import policylint
 from policylint.model import Finding, Resource
+from policylint.render.variants import LIMIT
 from policylint.schema import broken
 from policylint.workspace import Workspace, open_workspace
 
@@ -243,7 +244,7 @@ def test_numbered_steps_of_a_tutorial_are_environments(tmp_path: Path) -> None:
     [
         pytest.param({"03-apps/route.yaml": ROUTE.format(section=""), "04-policies/service.yaml": SERVICE}, id="parts"),
         pytest.param(
-            {f"{number}-x/{file}": text for number in range(60) for file, text in own(f"x{number}").items()},
+            {f"{number}-x/{file}": text for number in range(LIMIT) for file, text in own(f"x{number}").items()},
             id="too many",
         ),
     ],
@@ -639,5 +640,22 @@ def test_examples_beside_a_kustomization_are_environments(tmp_path: Path) -> Non
 
 
 def test_more_examples_than_are_told_apart_leave_their_directories_so(tmp_path: Path) -> None:
-    files = {f"{stage}/{path}": text for stage in ("dev", "prod") for path, text in samples(30).items()}
+    files = {f"{stage}/{path}": text for stage in ("dev", "prod") for path, text in samples(LIMIT // 2 + 1).items()}
     assert names(tree(tmp_path, files)) == ["dev", "prod"]
+
+
+@pytest.mark.parametrize("number", [3, 60, 120])
+def test_a_course_of_many_lessons_has_as_many_environments(number: int, tmp_path: Path) -> None:
+    """Each with a Gateway of the same name: what the last one asks of its Gateway no other one has."""
+    lessons = {
+        f"topics/{name}/{file}": text
+        for name in (f"t{each:03}" for each in range(number))
+        for file, text in {"gateway.yaml": GATEWAY.format(listener=name), "service.yaml": SERVICE}.items()
+    }
+    last = ROUTE.format(section=f", sectionName: t{number - 1:03}")
+    workspace = tree(tmp_path, {**lessons, f"topics/t{number - 1:03}/route.yaml": last})
+    assert len(names(workspace)) == number
+    assert loud(workspace) == []
+    wrong = ROUTE.format(section=", sectionName: t000")
+    workspace = tree(tmp_path, {**lessons, f"topics/t{number - 1:03}/route.yaml": wrong})
+    assert [each.rule for each in loud(workspace)] == ["GWP402"]

@@ -360,3 +360,26 @@ def test_the_crds_of_a_lesson_are_for_that_one(number: int, home: str, told: boo
     }
     workspace = tree(tmp_path, {**files, "lessons/007/service.yaml": SERVICE, f"{home}/crd.yaml": OLD_CRD})
     assert ("GWP501" in {each.rule for each in loud(workspace)}) is told
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("bgp/peering-template.yaml", False),
+        ("bgp/template.yml", False),
+        ("bgp/peering.template.yaml", False),
+        ("bgp/Template_peering.yaml", False),
+        ("bgp/templated.yaml", True),
+        ("bgp/selector-template-mismatch.yaml", True),
+        ("bgp/peering.yaml", True),
+        ("contemplate.yaml", True),
+    ],
+)
+@pytest.mark.parametrize("is_deployed", [False, True])
+def test_what_is_called_a_template_is_filled_in(path: str, told: bool, is_deployed: bool, tmp_path: Path) -> None:
+    """Man-Sinh-Lee/learning-ebpf-and-cilium: rackX, X/32."""
+    files = {path: SERVICE.replace("name: checkout", "name: rackX")}
+    if is_deployed:
+        directory, _, file = path.rpartition("/")
+        files[f"{directory}/kustomization.yaml".lstrip("/")] = f"resources: [{file}]\n"
+    assert sure(tree(tmp_path, files)) == (["GWP501"] if told or is_deployed else [])

@@ -551,3 +551,115 @@ def test_what_a_deployer_applies_is_as_it_is_written(tmp_path: Path) -> None:
     script = "sed -i 's/checkout/web/' lab/one.yaml\nkubectl apply -f argo/\n"
     files = {**FILES, "lab/one.yaml": policy, "argo/app.yaml": sync, "up.sh": script}
     assert doubtful(tmp_path, files, "GWP101") == [False]
+
+
+def served_in(namespace: str) -> str:
+    """A route to a Service with pods."""
+    edge = EDGE.replace("{ports: [{port: 80}]}", "{selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}")
+    return f"{edge}---\n{ROUTE % 'simple'}---{SERVED}".replace("namespace: shop", f"namespace: {namespace}")
+
+
+CLOSED = CUTTING % ("Ingress", "ingress: [{from: [{podSelector: {}}], ports: [{port: 9090}]}]")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "beside", "is_doubtful"),
+    [
+        ("default", tried("blue", "canary"), True),
+        ("default", tried("dev", "prod"), False),
+        ("default", {}, False),
+        ("shop", tried("blue", "canary"), False),
+        ("shop", tried("blue", "canary", "mirror"), True),
+    ],
+)
+def test_two_directories_exclude_each_other_and_nobody_chose_the_namespace(
+    tmp_path: Path, namespace: str, beside: dict[str, str], is_doubtful: bool
+) -> None:
+    """neumanndaniel/kubernetes: a collection of topics, each applied to `default`."""
+    closed = CLOSED.replace("namespace: shop", f"namespace: {namespace}")
+    files = {"parts/simple/a.yaml": served_in(namespace), "parts/policies/a.yaml": closed, **beside}
+    assert doubtful(tmp_path, files, "GWP604") == [is_doubtful]
+
+
+@pytest.mark.parametrize(
+    ("place", "other", "is_doubtful"),
+    [
+        ("parts/simple", "parts/policies", True),
+        ("parts/simple/app", "parts/policies/app", True),
+        ("parts/simple/app", "parts/simple/policies", False),
+        ("parts/simple", "parts/simple/policies", False),
+        ("parts/simple", "", False),
+        ("parts/simple", "parts", False),
+        ("parts/simple", "policies", True),
+    ],
+)
+def test_what_lies_in_one_lesson_and_what_lies_above_stand_together(
+    tmp_path: Path, place: str, other: str, is_doubtful: bool
+) -> None:
+    files = {f"{place}/a.yaml": served_in("shop"), f"{other}/closed.yaml".lstrip("/"): CLOSED}
+    assert doubtful(tmp_path, {**files, **tried("blue", "canary", "mirror")}, "GWP604") == [is_doubtful]
+
+
+OWN = {"web/README.md": "kubectl apply -f a.yaml\n", "closed/README.md": "# Closed\n\n```sh\nkubectl apply -f .\n```\n"}
+
+
+@pytest.mark.parametrize(
+    ("scripts", "is_doubtful"),
+    [
+        (OWN, True),
+        ({"web/docs/README.md": "kubectl apply -f web/a.yaml\n", **OWN}, True),
+        ({"web/README.md": OWN["web/README.md"]}, False),
+        ({**OWN, "README.md": "kubectl apply -f web -f closed\n"}, False),
+        ({**OWN, "all.sh": "kubectl apply -f web -f closed\n"}, False),
+        ({"README.md": "kubectl apply -f web\n", "closed/README.md": OWN["closed/README.md"]}, False),
+        ({"web/up.sh": "kubectl apply -f a.yaml\n", "closed/up.sh": "kubectl apply -f a.yaml\n"}, False),
+        ({}, False),
+    ],
+)
+def test_directories_with_instructions_of_their_own_are_tried_apart(
+    tmp_path: Path, scripts: dict[str, str], is_doubtful: bool
+) -> None:
+    files = {"web/a.yaml": served_in("shop"), "closed/a.yaml": CLOSED}
+    assert doubtful(tmp_path, {**files, **scripts}, "GWP604") == [is_doubtful]
+
+
+PODS = SERVED.partition("---")[0].replace("name: web}]", "name: web, ports: [{name: http, containerPort: 8080}]}]")
+
+
+@pytest.mark.parametrize(
+    ("beside", "place", "is_doubtful"),
+    [
+        (tried("blue", "canary", "mirror"), "parts/pods", True),
+        (tried("blue", "canary", "mirror"), "parts/simple", False),
+        (tried("blue", "canary", "mirror"), "", False),
+        ({}, "parts/pods", False),
+    ],
+)
+def test_pods_of_another_lesson_that_a_service_selects(
+    tmp_path: Path, beside: dict[str, str], place: str, is_doubtful: bool
+) -> None:
+    edge = EDGE.replace("{ports: [{port: 80}]}", "{selector: {app: web}, ports: [{port: 80, targetPort: web}]}")
+    files = {"parts/simple/a.yaml": f"{edge}---\n{ROUTE % 'simple'}", f"{place}/pods.yaml".lstrip("/"): PODS}
+    assert doubtful(tmp_path, {**files, **beside}, "GWP410") == [is_doubtful]
+
+
+MANY = "".join(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{each}}}\n---\n" for each in range(20))
+
+
+@pytest.mark.parametrize(
+    ("scripts", "is_doubtful"),
+    [
+        ({"setup.sh": "kubectl apply -f web/\nkubectl apply -f more/\n"}, True),
+        ({"Makefile": "up:\n\tkubectl apply -f web -f more\n"}, True),
+        ({"setup.sh": "kubectl apply -f web -f more -f closed\n"}, False),
+        ({"setup.sh": "kubectl apply -f web -f more\n", "lock.sh": "kubectl apply -f closed/a.yaml\n"}, False),
+        ({"setup.sh": "kubectl apply -f web -f more\n", "README.md": "    kubectl apply -f closed\n"}, False),
+        ({"setup.sh": "kubectl apply -f more\n"}, False),
+        ({"setup.sh": "kubectl apply -f others\n", "others/a.yaml": MANY}, False),
+        ({"README.md": "    kubectl apply -f web -f more\n"}, False),
+    ],
+)
+def test_what_sets_up_a_tree_leaves_a_policy_out(tmp_path: Path, scripts: dict[str, str], is_doubtful: bool) -> None:
+    """aatamteka/k8s_ctf: the policies that close the holes which are to be found."""
+    files = {"web/a.yaml": served_in("shop"), "closed/a.yaml": CLOSED, "more/a.yaml": ROUTE % "more"}
+    assert doubtful(tmp_path, {**files, **scripts}, "GWP604") == [is_doubtful]

@@ -7,7 +7,7 @@ destination namespace fills in what objects do not say; it never overwrites.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,8 @@ class Argo:
         self._in_this_tree = False
         self._budget = tree.budget
         self._of_charts: list[Bootstrap] | None = None
+        self._entered: set[str] = set()
+        """The directories that Applications deploy which were met so far."""
 
     @cached_property
     def _left_alone(self) -> LeftAlone:
@@ -117,8 +119,18 @@ class Argo:
             from policylint.render.argo.bootstraps import bootstraps
 
             deployed = {each for _, owner in written for each in self._directories(owner)}
-            self._of_charts = bootstraps(self._tree, self._charts, deployed)
+            self._of_charts = []
+            self._of_charts = bootstraps(self._tree, self._charts, deployed, self._entered_from if written else set)
         return self._of_charts
+
+    def _entered_from(self) -> Collection[str]:
+        """Return the directories that Applications deploy, those that charts of others make among them."""
+        if self._charts is not None:
+            self._charts.remember()
+        walk = Argo(self._tree, self._kustomizer, self._charts)
+        walk._of_charts = []
+        walk._walk(walk._roots())
+        return walk._entered
 
     @cached_property
     def _deployers(self) -> Mapping[str, set[str]]:
@@ -138,7 +150,7 @@ class Argo:
         sites = _sites(self._tree, roots)
         if sites:
             return self._apart(roots, sites)
-        sites = _stages(self._tree, roots)
+        sites = _stages(self._tree, roots) or _tops([self._directories(root) for root in roots], roots)
         if sites:
             if self._charts is not None:
                 self._charts.remember()
@@ -227,6 +239,7 @@ class Argo:
         cluster = self._cluster(_destination(manifest))
         cluster.manifests.append(manifest)
         cluster.reached.add(self._tree.path_of(manifest.file))
+        self._entered |= self._directories(manifest)
         spec, place = manifest.spec, manifest.origin.child("spec")
         namespace = text(mapping(spec.get("destination")).get("namespace"))
         several = [(mapping(source), origin) for source, origin in entries(spec, place, "sources")]
@@ -695,3 +708,24 @@ def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
         if depth is not None and (root.kind != "Application" or _destination(root) == LOCAL):
             stages["/".join(steps[:depth])][steps[depth]].add(number)
     return next((dict(of_one) for _, of_one in sorted(stages.items()) if len(of_one) > 1), {})
+
+
+def _tops(entered: Sequence[Collection[str]], roots: Sequence[Manifest]) -> dict[str, set[int]]:
+    """Return the roots, by their numbers, that each deploy one of several directories which differ in one step, of
+    which one at least is called as environments are, or all are in one that holds environments: `apps/production`,
+    `apps/local`; none where there are no such directories.
+
+    Args:
+        entered: the directories that each root deploys.
+    """
+    named: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for number, (root, directories) in enumerate(zip(roots, entered, strict=True)):
+        if root.kind == "Application" and _destination(root) == LOCAL and len(directories) == 1:
+            steps = next(iter(directories)).split("/")
+            for at, step in enumerate(steps):
+                named["/".join(steps[:at]), "/".join(steps[at + 1 :])][step].add(number)
+    for (above, _), stages in sorted(named.items()):
+        is_marked = above.rpartition("/")[2] in ENVIRONMENT_MARKERS or not ENVIRONMENTS.isdisjoint(stages)
+        if len(stages) > 1 and is_marked:
+            return dict(stages)
+    return {}

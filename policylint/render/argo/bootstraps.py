@@ -6,7 +6,7 @@ apps»; «Bootstrapping»). Nothing in the tree says with which values: it is ta
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from policylint.namedtuple import NamedTuple
 from policylint.render.helm.charts import Charts, Installation
@@ -33,17 +33,23 @@ class Bootstrap(NamedTuple):
     journal: Journal
 
 
-def bootstraps(tree: Tree, charts: Charts, deployed: Collection[str]) -> list[Bootstrap]:
-    """Return the charts of Applications that no Application outside of charts deploys.
+def bootstraps(
+    tree: Tree, charts: Charts, deployed: Collection[str], entered: Callable[[], Collection[str]]
+) -> list[Bootstrap]:
+    """Return the charts of Applications that no Application deploys.
 
     Args:
-        deployed: the directories that these deploy.
+        deployed: the directories that Applications outside of charts deploy.
+        entered: returns those that these and the Applications of their charts deploy, which takes a walk.
     """
     found = [
         directory
         for directory in charts.alone()
         if directory not in deployed and tree.is_live(f"{directory}/") and _makes_applications(tree, directory)
     ]
+    if found:
+        others = entered()
+        found = [directory for directory in found if directory not in others]
     made = (_made(tree, charts, directory) for directory in found) if len(found) <= _MOST else ()
     return [each for each in made if each is not None]
 

@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from policylint.model.resource import PUT_OUT, dotted
+from policylint.model.resource import PUT_OUT, dotted, value_at
 from policylint.model.words import listing
 from policylint.patterns import Pattern
 
 if TYPE_CHECKING:
-    from policylint.model import Finding, Resource, ResourceKey
+    from policylint.documents import Pointer
+    from policylint.model import Finding, Resource, ResourceKey, World
     from policylint.simulation import Simulation
 
 _TOO_LONG = 1_200
@@ -73,6 +74,7 @@ def settled(
             elif finding.rule in _OF_FORM:
                 variants = _renamed(finding, simulation) or _to_be_filled_in(finding, simulation)
                 variants = variants or simulation.world.apart(finding.resources, None, place)
+                variants = variants or _left_blank(finding, simulation)
             open_key = next((key for key in finding.resources if written.get(key, PUT_OUT) != PUT_OUT), None)
             ground = _assumed(finding, simulation) if finding.confidence == "certain" else ""
             if open_key is not None:
@@ -128,6 +130,36 @@ def _to_be_filled_in(finding: Finding, simulation: Simulation) -> str:
     file, world = finding.location.file, simulation.world
     is_one = _TEMPLATE.fullmatch(file) is not None and not any("Template" in key.kind for key in finding.resources)
     return f"{file} is called a template, whose values are to be filled in" if is_one and world.plain else ""
+
+
+def _left_blank(finding: Finding, simulation: Simulation) -> str:
+    """Return where the values stand that an exercise leaves to others to fill in, if a finding is about such an object;
+    "" where it has no field without a value, or nothing beside it has one in the place of any."""
+    known = map(simulation.world.get, finding.resources[:1])
+    is_blank = any(resource is not None and any(_blanks(resource.body, ())) for resource in known)
+    filled = simulation.world.once(_filled_in) if is_blank else ""
+    return f"values are left blank here that {filled} has" if filled else ""
+
+
+def _filled_in(world: World) -> str:
+    """Return a file that has a value in the place of a blank of an object, as another directory writes it; "" for
+    none."""
+    for resource in world.resources.values():
+        blanks = list(_blanks(resource.body, ()))
+        for other in world.beside(*resource.key[:2]) if blanks else ():
+            if other.key == resource.key and any(value_at(other.body, blank) is not None for blank in blanks):
+                return other.document.file
+    return ""
+
+
+def _blanks(value: object, pointer: Pointer) -> Iterator[Pointer]:
+    """Yield the fields below a value that have none."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in items:
+        if inner is None:
+            yield (*pointer, step)
+        else:
+            yield from _blanks(inner, (*pointer, step))
 
 
 def _variants(finding: Finding, simulation: Simulation) -> str:

@@ -25,7 +25,7 @@ from policylint.sources.selection import (
     printable,
 )
 from policylint.sources.skipping import Skip, reason_by_name, reasons_of_directory
-from policylint.sources.source import MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem
+from policylint.sources.source import BROKEN_SYMLINK, MAX_BYTES, NOT_FOUND, SourceError, SourceFile, SourceProblem
 
 _STREAMS: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
@@ -283,7 +283,9 @@ class WorkTree(ListedSource):
                     self._skip(skip.reason, _shown(place))
                 return None
         except SourceError as error:
-            if not (is_git and error.code == "not-a-regular-file" and os.path.isdir(place)):  # a submodule
+            if error.code == BROKEN_SYMLINK and self._root is not None and not self._holds(place):
+                self._skip(OUTSIDE, _shown(place))  # what is there on other machines is not read here, either
+            elif not (is_git and error.code == "not-a-regular-file" and os.path.isdir(place)):  # a submodule
                 self._problem(error)
             return None
         return file

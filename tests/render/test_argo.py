@@ -199,6 +199,28 @@ def test_roots_of_one_name_are_of_two_clusters(tmp_path: Path, namespace: str) -
     assert all(not each.world.duplicates for each in both.simulations)
 
 
+@pytest.mark.parametrize(
+    ("editions", "expected"),
+    [
+        (("1.34", "1.26", "1.31"), ["1.26", "1.31", "1.34"]),
+        (("v2", "v1", "v10"), ["v1", "v10", "v2"]),
+        (("2024", "2023", "2025"), ["2023", "2024", "2025"]),
+        (("1.34", "1.26", "common"), ["1.26", "1.34"]),
+        (("cloud", "home", "1.31"), ["cloud", "home"]),
+    ],
+)
+def test_what_lies_beside_editions_and_is_called_so_is_another_one(
+    tmp_path: Path, editions: tuple[str, str, str], expected: list[str]
+) -> None:
+    """BigKAA/youtube: a course in editions, some of which call their Applications alike."""
+    files = {f"{each}/app/route.yaml": f"# {each}\n{ROUTE}" for each in editions}
+    roots = {f"{each}/argo/root.yaml": application("web", f"{{path: {each}/app}}") for each in editions[:2]}
+    roots[f"{editions[2]}/argo/root.yaml"] = application("other", f"{{path: {editions[2]}/app}}")
+    found = workspace(tmp_path, {**files, **roots})
+    assert sorted(each.world.name for each in found.simulations) == expected
+    assert any(each.world.duplicates for each in found.simulations) is (len(expected) < len(editions))
+
+
 def test_roots_of_other_names_are_of_one_cluster(tmp_path: Path) -> None:
     files = {f"components/{site}/route.yaml": f"# {site}\n{ROUTE}" for site in ("cloud", "home")}
     roots = {"platform/cloud/root.yaml": root_of("cloud"), "platform/home/root.yaml": root_of("home", "other")}

@@ -141,6 +141,22 @@ def test_patches_for_several_objects_write_null_labels_as_texts(tmp_path: Path) 
     assert several["metadata"]["labels"] == {"app": "null"}
 
 
+@pytest.mark.parametrize(
+    "patch", ["[{op: add, path: /metadata/labels, value: {a: b}}]", "{metadata: {labels: {a: b}}}"]
+)
+def test_an_empty_target_selects_all(tmp_path: Path, patch: str) -> None:
+    """utilitywarehouse/system-manifests; kubectl kustomize builds it so."""
+    found = built(tmp_path, f"patches: [{{patch: '{patch}', target: {{}}}}]\n", ROUTE, SERVICE)
+    assert found.journal.failures == []
+    assert [each.body["metadata"]["labels"]["a"] for each in found.manifests] == ["b", "b"]
+
+
+@pytest.mark.parametrize("target", ["", ", target: null"])
+def test_a_json_patch_without_a_target_patches_nothing(tmp_path: Path, target: str) -> None:
+    patch = f"patches: [{{patch: '[{{op: remove, path: /metadata/labels}}]'{target}}}]\n"
+    assert built(tmp_path, patch, ROUTE, SERVICE).journal.failures
+
+
 def test_a_patch_of_a_port_names_it_by_number_and_protocol(tmp_path: Path) -> None:
     ports = "[{port: 53, protocol: UDP, name: dns}]"
     patch = f"{{apiVersion: v1, kind: Service, metadata: {{name: web, namespace: shop}}, spec: {{ports: {ports}}}}}"

@@ -97,9 +97,13 @@ def test_links_inside_the_tree_are_read_once_and_links_out_of_it_not(tree: Path)
     (inner / "dir").symlink_to("real")
     (inner / "out.yaml").symlink_to("../ok.yaml")
     (inner / "outdir").symlink_to("..")
+    (inner / "absent.yaml").symlink_to("../absent.yaml")
+    (inner / "mounted.yaml").symlink_to("/etc/nowhere/mounted.yaml")
     source = open_source(["inner"])
     assert [file.path for file in source.files()] == ["inner/real/x.yaml"]
-    assert source.skipped == {"symbolic link out of the tree": ["inner/out.yaml"]}
+    out = ["inner/absent.yaml", "inner/mounted.yaml", "inner/out.yaml"]
+    assert {reason: sorted(files) for reason, files in source.skipped.items()} == {"symbolic link out of the tree": out}
+    assert source.problems == []
     assert look("inner/out.yaml")[0] == ["inner/out.yaml"]
 
 

@@ -383,3 +383,26 @@ def test_what_is_called_a_template_is_filled_in(path: str, told: bool, is_deploy
         directory, _, file = path.rpartition("/")
         files[f"{directory}/kustomization.yaml".lstrip("/")] = f"resources: [{file}]\n"
     assert sure(tree(tmp_path, files)) == (["GWP501"] if told or is_deployed else [])
+
+
+BLANK = SERVICE.replace("port: 8080", "port: null")
+OTHER_BLANK = BLANK.replace("name: checkout", "name: cart")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"exercise/a.yaml": BLANK, "complete/a.yaml": SERVICE}, 0),
+        ({"exercise/a.yaml": BLANK, "exercise/b.yaml": OTHER_BLANK, "complete/a.yaml": SERVICE}, 0),
+        ({"exercise/a.yaml": BLANK}, 1),
+        ({"exercise/a.yaml": BLANK, "complete/a.yaml": BLANK}, 2),
+        ({"exercise/a.yaml": SERVICE.replace("8080", "70000"), "complete/a.yaml": SERVICE}, 1),
+        ({"exercise/a.yaml": BLANK, "complete/a.yaml": SERVICE, "complete/b.yaml": OTHER_BLANK}, 1),
+    ],
+)
+def test_what_an_exercise_leaves_blank_is_no_error(files: dict[str, str], told: int, tmp_path: Path) -> None:
+    """FairwindsOps/k8s-workshop: assembly_required/ and complete/."""
+    gateways = {f"{each}/gateway.yaml": GATEWAY.format(listener=each) for each in ("exercise", "complete")}
+    found = tree(tmp_path, {**gateways, **files}).findings()
+    known = [each for each in found if each.rule == "GWP501" and each.confidence != "unknown"]
+    assert sum(1 + len(each.related) for each in known) == told

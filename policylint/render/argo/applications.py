@@ -68,6 +68,8 @@ _ELSEWHERE = Pattern(r"://|[*?$<>{}\[\]]")
 """Value files that helm fetches, decrypts or is told of by a variable."""
 _HERE = frozenset({HERE, f"{HERE}.cluster.local", LOCAL, ""})
 
+_EDITION = Pattern(r"v?\d+(?:\.\d+)*")
+"""What an edition is called."""
 _REFERENCE = Pattern(r"[a-zA-Z0-9_-]+")
 _CANNOT = "Argo CD cannot apply"
 _BESIDE = "cnoe://"
@@ -672,7 +674,8 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
     one.
 
     Two Applications of one name that deploy different directories cannot be in one Argo CD: their files lie in a
-    directory for each cluster. What else lies there belongs to the same.
+    directory for each cluster. What else lies there belongs to the same. Where all of these are called by numbers, as
+    editions of a course are, so are the others beside them directories for clusters of their own.
     """
     paths = [tree.path_of(root.file) for root in roots]
     named: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
@@ -688,11 +691,21 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
             continue
         places = {"/".join(each[: depth + 1]) for each in steps}
         if len(places) == len(rivals):
+            if all(_EDITION.fullmatch(place.rpartition("/")[2]) for place in places):
+                others = ("/".join(path.split("/")[: depth + 1]) for path in paths if path.count("/") > depth)
+                above = next(iter(places)).rpartition("/")[0]
+                places.update(each for each in others if _is_edition(each, above))
             return {
                 place.rpartition("/")[2]: {number for number, path in enumerate(paths) if is_below(path, place)}
                 for place in places
             }
     return {}
+
+
+def _is_edition(directory: str, above: str) -> bool:
+    """Return whether a directory in another one is called by a number: `1.34`, `v2`, `2024`."""
+    place, _, name = directory.rpartition("/")
+    return place == above and _EDITION.fullmatch(name) is not None
 
 
 def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:

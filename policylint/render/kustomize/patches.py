@@ -71,7 +71,7 @@ def patches(
             else:
                 continue
             target = entry.get("target")
-            selector = target if isinstance(target, dict) and target else None
+            selector = target if isinstance(target, dict) else None  # an empty one selects all
             renames = mapping(entry.get("options")).get("allowNameChange") is True
             for content, source in _contents(directory, entry, written, tree, journal):
                 refused = _refusal(field, content, selector)

@@ -1,0 +1,272 @@
+"""The rules of VirtualServices as routes have them, whoever reads them: which requests, and what becomes of those.
+
+Source: istio.io/docs/reference/config/networking/virtual-service; istio/istio, pilot/pkg/networking/core/route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.documents import Pointer
+from policylint.doors.extensions import answering
+from policylint.doors.failing import FAILS, MAY_FAIL, marked
+from policylint.doors.istio_delegates import merged
+from policylint.doors.lowered import Guard, Opening, plain, timed
+from policylint.doors.named import leads_out
+from policylint.doors.variables import entries, is_left_open, words
+from policylint.implementations import implementation
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.matches import FOREIGN
+from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model.hosts import is_exported
+from policylint.model.kinds import VIRTUAL_SERVICE
+from policylint.namedtuple import NamedTuple
+from policylint.patterns import Pattern
+from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
+from policylint.topology.routes import UNSEEN
+
+_IMPLEMENTATION = "istio"
+_ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
+"""An expression that takes a few words: `GET|HEAD`, `^(GET|HEAD)$`."""
+
+
+class Server(NamedTuple):
+    """One server of a Gateway.
+
+    Args:
+        redirects: whether all requests are sent to https.
+        mode: of its TLS, "" where it has none.
+        apart: whether others at its port end TLS otherwise, so that each host is a listener.
+    """
+
+    opening: Opening
+    hosts: tuple[str, ...]
+    pointer: Pointer
+    guards: tuple[Guard, ...]
+    redirects: bool
+    mode: str
+    apart: bool = False
+
+
+def in_full(virtual: Resource, names: object) -> list[str]:
+    """Return the names of Gateways with their namespaces: that of the VirtualService where none is said."""
+    return [name if "/" in name else f"{virtual.key.namespace}/{name}" for name in words(names)]
+
+
+def http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[str, Any], Pointer]]:
+    """Yield name, rule and place of the HTTP routes, those that are delegated in their place."""
+    for number, rule in enumerate(map(mapping, entries(virtual, "http"))):
+        pointer: Pointer = ("spec", "http", number)
+        name = text(rule.get("name")) or f"http-{number}"
+        if not rule.get("delegate"):
+            yield name, {**rule, **routes_of(world, virtual, "http", number)}, pointer
+            continue
+        key = _delegate(virtual, rule)
+        other, namespace = world.get(key), key.namespace
+        if open_ := leads_out(world, key) or ({UNSEEN: str(key)} if other is not None and is_left_open(other) else {}):
+            yield name, {**rule, **open_}, pointer
+        if other is not None and _fault_of_delegate(other, virtual):
+            other = None
+        for further, inner in enumerate([] if other is None else map(mapping, sequence(other.spec.get("http")))):
+            whole = merged(rule, inner)
+            if whole is None:
+                continue
+            routes = routes_of(world, virtual if other is None else other, "http", further)["route"]
+            placed = [_at_home(each, namespace) for each in routes]
+            yield f"{name} delegated {further}", {**whole, "route": placed}, pointer
+
+
+def routes_of(world: World, virtual: Resource, field: str, number: int) -> dict[str, list[Mapping[str, Any]]]:
+    """Return where a rule sends requests, with what is known of destinations that proxies cannot get them to."""
+    ends = world.once(_failing)
+    routes = map(mapping, sequence(mapping(entries(virtual, field)[number]).get("route")))
+    at: Pointer = ("spec", field, number, "route")
+    return {"route": [{**each, **ends.get((virtual.key, (*at, place)), {})} for place, each in enumerate(routes)]}
+
+
+def _failing(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, str]]:
+    """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
+    not shown to the proxies. Of a Service that is missing its own resolution tells."""
+    ends = implementation(_IMPLEMENTATION).dead_ends(world)
+    told = (end for end in ends if end.pointer[3:4] == ("route",) and all(map(world.get, end.about)))
+    return {(end.holder.key, end.pointer[:5]): marked(end) for end in told}
+
+
+def _delegate(virtual: Resource, rule: Mapping[str, Any]) -> ResourceKey:
+    """Return the VirtualService whose rules stand in the place of a rule."""
+    named = mapping(rule.get("delegate"))
+    namespace = text(named.get("namespace")) or virtual.key.namespace
+    return ResourceKey(*VIRTUAL_SERVICE, namespace, text(named.get("name")))
+
+
+def _fault_of_delegate(delegate: Resource, virtual: Resource) -> str:
+    """Return why a VirtualService is none to delegate to, "" where it is: the rule is left out then.
+
+    Source: pilot/pkg/model/virtualservice.go, mergeVirtualServicesIfNeeded.
+    """
+    if texts(delegate.spec.get("hosts")):
+        return "which has `hosts`, and so is a root itself"
+    shown = is_exported(delegate, virtual.key.namespace)
+    return f"which is not shown to namespace {virtual.key.namespace}" if shown is False else ""
+
+
+def undelegated(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules that delegate to what is no delegate for them."""
+    for virtual in world.of_kind(*VIRTUAL_SERVICE):
+        for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
+            key = _delegate(virtual, rule) if rule.get("delegate") else None
+            other = None if key is None else world.get(key)
+            why = "" if other is None else _fault_of_delegate(other, virtual)
+            if key is not None and other is None and key.name and world.resolve(key).missing:
+                why = "" if world.elsewhere(key) else "which is missing"
+            if key is not None and why:
+                does, fix = (
+                    f"delegates to {key}, {why}",
+                    "name a VirtualService without hosts that is shown to this one",
+                )
+                then = "the rule is left out: its requests go on to the next one, or get 404"
+                yield DeadEnd(virtual, ("spec", "http", number, "delegate"), does, fix, (key,), then=then)
+
+
+def _at_home(route: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
+    """Return a destination with the namespace in which its short name is meant."""
+    destination = mapping(route.get("destination"))
+    host = text(destination.get("host"))
+    full = host if "." in host else f"{host}.{namespace}.svc.cluster.local"
+    return {**route, "destination": {**destination, "host": full}}
+
+
+def is_wildcard(host: str) -> bool:
+    return not host or host.startswith("*")
+
+
+def is_for(match: Mapping[str, Any], host: str, server: Server) -> bool | None:
+    """Return whether a match takes the authority of requests for a host; None where that depends on the host that a
+    wildcard stands for, or cannot be told."""
+    authority = mapping(match.get("authority"))
+    if not authority:
+        return True
+    names = (host, f"{host}:{server.opening.port}")
+    if "exact" in authority:
+        return text(authority["exact"]).lower() in names
+    if is_wildcard(host):
+        return None
+    if "prefix" in authority:
+        return host.startswith(text(authority["prefix"]).lower())
+    return Predicate(EXPRESSION, text(authority.get("regex"))).takes(host)
+
+
+def matches_of(match: Mapping[str, Any], host: str, server: Server) -> Iterator[dict[str, Any]]:
+    """Yield a match as routes have it, once for each method; what they cannot say is an expression that nobody reads
+    here."""
+    said: dict[str, Any] = {"path": _path(mapping(match.get("uri")), match.get("ignoreUriCase") is True)}
+    for field, name in (("headers", "headers"), ("queryParams", "queryParams")):
+        conditions = [{"name": key, **_text(mapping(value))} for key, value in mapping(match.get(field)).items()]
+        if conditions:
+            said[name] = conditions
+    method = mapping(match.get("method"))
+    words = _ONE_OF.fullmatch(text(method.get("regex")))
+    methods = [method["exact"]] if text(method.get("exact")) else words[1].split("|") if words else []
+    if (method and not methods) or match.get("withoutHeaders") or is_for(match, host, server) is None:
+        said["path"] = {"type": FOREIGN, "value": str(dict(match))}
+    yield from ({**said, "method": each} for each in methods) if methods else (said,)
+
+
+def _path(uri: Mapping[str, Any], folds: bool) -> dict[str, str]:
+    """Return what a uri takes: a prefix is one of the text, not of path elements."""
+    fold = "(?i)" if folds else ""
+    if "exact" in uri:
+        exact = text(uri["exact"])
+        return {"type": EXPRESSION, "value": f"{fold}{plain(exact)}"} if folds else {"type": "Exact", "value": exact}
+    if "prefix" in uri:
+        prefix = text(uri["prefix"])
+        if prefix == "/":
+            return {"type": PREFIX, "value": "/"}
+        return {"type": EXPRESSION, "value": f"{fold}{plain(prefix)}.*"}
+    if "regex" in uri:
+        return {"type": EXPRESSION, "value": text(uri["regex"])}
+    return {"type": PREFIX, "value": "/"}
+
+
+def _text(wanted: Mapping[str, Any]) -> dict[str, str]:
+    """Return a condition on a header or parameter."""
+    if "exact" in wanted:
+        return {"value": text(wanted["exact"])}
+    if "prefix" in wanted:
+        return {"type": EXPRESSION, "value": f"{plain(text(wanted['prefix']))}.*"}
+    return {"type": EXPRESSION, "value": text(wanted.get("regex")) or ".*"}
+
+
+def body_of(
+    world: World, virtual: Resource, rule: Mapping[str, Any], server: Server
+) -> tuple[dict[str, Any], tuple[Guard, ...]]:
+    """Return a rule as routes have it, and what answers its requests in place of a backend."""
+    filters: list[dict[str, Any]] = []
+    redirect, direct = mapping(rule.get("redirect")), mapping(rule.get("directResponse"))
+    if redirect:
+        moved: dict[str, Any] = {"statusCode": redirect.get("redirectCode", 301)}
+        for field, name in (("scheme", "scheme"), ("authority", "hostname"), ("port", "port")):
+            if redirect.get(field):
+                moved[name] = redirect[field]
+        if text(redirect.get("uri")):
+            moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": redirect["uri"]}
+        return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
+    if direct:
+        status = direct.get("status")
+        return {}, (answering(virtual, status if isinstance(status, int) else 200),)
+    rewrite = mapping(rule.get("rewrite"))
+    host, path = text(rewrite.get("authority")), text(rewrite.get("uri"))
+    if host or path:
+        replaced: dict[str, Any] = {"path": {"type": "ReplaceFullPath", "replaceFullPath": path}} if path else {}
+        rewritten = {**({"hostname": host} if host else {}), **replaced}
+        filters.append({"type": "URLRewrite", "urlRewrite": rewritten})
+    changes = mapping(mapping(rule.get("headers")).get("request"))
+    if changes:
+        added = {
+            field: [{"name": name, "value": str(value)} for name, value in mapping(changes.get(field)).items()]
+            for field in ("set", "add")
+        }
+        modified = {**{field: each for field, each in added.items() if each}, "remove": texts(changes.get("remove"))}
+        filters.append({"type": "RequestHeaderModifier", "requestHeaderModifier": modified})
+    routes = [mapping(route) for route in sequence(rule.get("route"))]
+    alone = len(routes) == 1  # whatever its weight
+    references = [_reference(world, virtual, each, 1 if alone else each.get("weight", 0), server) for each in routes]
+    waits = {"request": rule.get("timeout"), "backendRequest": mapping(rule.get("retries")).get("perTryTimeout")}
+    return {**timed(waits), "filters": filters, "backendRefs": references}, ()
+
+
+def _reference(
+    world: World, virtual: Resource, route: Mapping[str, Any], weight: object, server: Server
+) -> dict[str, Any]:
+    """Return a destination as routes name it; without a port it is that of the Service, of several the server's.
+
+    Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster.
+    """
+    destination = mapping(route.get("destination"))
+    host, port = text(destination.get("host")), mapping(destination.get("port")).get("number")
+    name, dot, rest = host.partition(".")
+    namespace, _, suffix = rest.partition(".")
+    faults = {field: route[field] for field in (FAILS, MAY_FAIL) if field in route}
+    if dot and not suffix.startswith("svc"):
+        other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
+        return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
+    port = _port(world, virtual, route) or server.opening.port
+    return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
+
+
+def _port(world: World, virtual: Resource, route: Mapping[str, Any]) -> int | None:
+    """Return the port of a destination: the one that is stated, or the Service's; None where that has several."""
+    destination = mapping(route.get("destination"))
+    stated = mapping(destination.get("port")).get("number")
+    name, _, rest = text(destination.get("host")).partition(".")
+    service = world.get(ResourceKey("", "Service", rest.partition(".")[0] or virtual.key.namespace, name))
+    ports = [] if service is None else [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
+    ports = [stated] if isinstance(stated, int) else ports
+    return ports[0] if len(ports) == 1 and isinstance(ports[0], int) else None
+
+
+def named_at(world: World, virtual: Resource, rule: Mapping[str, Any], name: str, server: Server) -> str:
+    """Return the name of a rule, with the port of the server where that decides where its requests go."""
+    ports = [_port(world, virtual, mapping(route)) for route in sequence(rule.get("route"))]
+    return f"{name} at {server.opening.port}" if None in ports else name

@@ -17,10 +17,12 @@ from policylint.doors.istio_rules import (
     http_rules,
     in_full,
     is_for,
+    is_meant,
     is_wildcard,
     matches_of,
     named_at,
     routes_of,
+    sources_of,
 )
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door
 from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
@@ -36,6 +38,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.results import PolicyState
 from policylint.topology.hostnames import covers, narrowed
 from policylint.topology.routes import UNSEEN
+from policylint.topology.workloads import pod_labels
 
 _POLICIES = ("AuthorizationPolicy", "RequestAuthentication")
 _ROOT = "istio-system"
@@ -255,8 +258,12 @@ def _of_requests(world: World, gateway: Resource, server: Server, bound: Sequenc
             body = {"precedence": (_MOST, 0, 0, 0, 0), "filters": [to_https]}
             yield DoorRule(gateway, server.opening, host, f"{host} to https", body, server.pointer)
         return
-    for rank, (virtual, host, name, rule, pointer) in enumerate(_by_authority(_in_order(found, gateway, server))):
-        meant = [each for each in _meant(virtual, gateway, server, rule) if is_for(each, host, server) is not False]
+    for rank, (virtual, host, name, rule, pointer) in enumerate(
+        _by_authority(_in_order(world, found, gateway, server))
+    ):
+        meant = [
+            each for each in _meant(world, virtual, gateway, server, rule) if is_for(each, host, server) is not False
+        ]
         matches = [said for each in meant for said in matches_of(each, host, server)]
         if rule.get("match") and not matches and not is_left_open(virtual, (*pointer, "match")):
             continue
@@ -268,7 +275,7 @@ def _of_requests(world: World, gateway: Resource, server: Server, bound: Sequenc
         yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
 
 
-def _in_order(found: Sequence[_Found], gateway: Resource, server: Server) -> list[_Found]:
+def _in_order(world: World, found: Sequence[_Found], gateway: Resource, server: Server) -> list[_Found]:
     """Return rules as the proxy has them: those that take everything go last, and end their VirtualService.
 
     Source: istio/istio, pilot/pkg/networking/core/gateway.go, and route/route.go, SortVHostRoutes, IsCatchAllRoute.
@@ -279,7 +286,7 @@ def _in_order(found: Sequence[_Found], gateway: Resource, server: Server) -> lis
         virtual, host, _, rule, _ = entry
         if (virtual.key, host) in ended:
             continue
-        takes_all = any(map(_takes_all, _meant(virtual, gateway, server, rule)))
+        takes_all = any(map(_takes_all, _meant(world, virtual, gateway, server, rule)))
         takes_all = takes_all or not (rule.get("match") or stands_in_variable(virtual, entry[-1]))
         if takes_all:
             ended.add((virtual.key, host))
@@ -367,20 +374,28 @@ def _pattern(offered: str) -> str:
 
 def _is_meant(virtual: Resource, gateway: Resource, server: Server, match: Mapping[str, Any]) -> bool:
     """Return whether a match is for the port and the Gateway of a server."""
-    named = in_full(virtual, match.get("gateways"))
-    here = f"{gateway.key.namespace}/{gateway.key.name}"
-    return (not named or here in named) and match.get("port") in (None, 0, server.opening.port)
+    return is_meant(virtual, gateway.key.path, server.opening.port, match)
 
 
-def _meant(virtual: Resource, gateway: Resource, server: Server, rule: Mapping[str, Any]) -> Iterator[Any]:
+def _meant(
+    world: World, virtual: Resource, gateway: Resource, server: Server, rule: Mapping[str, Any]
+) -> Iterator[Any]:
     """Yield the matches of a rule that are for requests at this server."""
     for match in map(mapping, sequence(rule.get("match"))):
         scheme = mapping(match.get("scheme")).get("exact")
-        if not _is_meant(virtual, gateway, server, match) or match.get("sourceLabels"):
-            continue
-        if match.get("sourceNamespace") or scheme not in (None, server.opening.scheme):
-            continue
-        yield match
+        if _is_meant(virtual, gateway, server, match) and scheme in (None, server.opening.scheme):
+            sources = sources_of(match)
+            if not sources or _sends(world, gateway, sources):
+                yield match
+
+
+def _sends(world: World, gateway: Resource, sources: Mapping[str, Any]) -> bool:
+    """Return whether the pods of a Gateway are among those that a match names: they are who sends the requests on."""
+    pods = [pod_labels(each) for each in gateway_pods.selected(world, gateway)] or [
+        mapping(gateway.spec.get("selector"))
+    ]
+    home, wanted = sources.get("namespace"), mapping(sources.get("labels")).items()
+    return (not home or home in _homes(world, gateway)) and any(wanted <= each.items() for each in pods)
 
 
 def _by_authority(found: Sequence[_Found]) -> Iterator[_Found]:

@@ -27,6 +27,8 @@ from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology.routes import UNSEEN
 
 _IMPLEMENTATION = "istio"
+MESH = "mesh"
+"""What stands among Gateways for the proxies of all clients in the mesh."""
 _ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
 """An expression that takes a few words: `GET|HEAD`, `^(GET|HEAD)$`."""
 
@@ -51,7 +53,7 @@ class Server(NamedTuple):
 
 def in_full(virtual: Resource, names: object) -> list[str]:
     """Return the names of Gateways with their namespaces: that of the VirtualService where none is said."""
-    return [name if "/" in name else f"{virtual.key.namespace}/{name}" for name in words(names)]
+    return [name if "/" in name or name == MESH else f"{virtual.key.namespace}/{name}" for name in words(names)]
 
 
 def http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[str, Any], Pointer]]:
@@ -137,16 +139,31 @@ def _at_home(route: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
     return {**route, "destination": {**destination, "host": full}}
 
 
+def is_meant(virtual: Resource, reader: str, port: int, match: Mapping[str, Any]) -> bool:
+    """Return whether a match is for a port and for who reads it: a Gateway by its path, or `mesh`."""
+    named = in_full(virtual, match.get("gateways"))
+    return (not named or reader in named) and match.get("port") in (None, 0, port)
+
+
+def sources_of(match: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels and the namespace of the pods whose proxies alone have a match; nothing where it names Gateways
+    (route/route.go, sourceMatchHTTP)."""
+    stated = {"labels": mapping(match.get("sourceLabels")), "namespace": text(match.get("sourceNamespace"))}
+    return {} if match.get("gateways") else {name: value for name, value in stated.items() if value}
+
+
 def is_wildcard(host: str) -> bool:
     return not host or host.startswith("*")
 
 
-def is_for(match: Mapping[str, Any], host: str, server: Server) -> bool | None:
+def is_for(match: Mapping[str, Any], host: str | None, server: Server) -> bool | None:
     """Return whether a match takes the authority of requests for a host; None where that depends on the host that a
-    wildcard stands for, or cannot be told."""
+    wildcard stands for, or by which of its names a Service is called (for host None), or cannot be told."""
     authority = mapping(match.get("authority"))
     if not authority:
         return True
+    if host is None:
+        return None
     names = (host, f"{host}:{server.opening.port}")
     if "exact" in authority:
         return text(authority["exact"]).lower() in names
@@ -157,7 +174,7 @@ def is_for(match: Mapping[str, Any], host: str, server: Server) -> bool | None:
     return Predicate(EXPRESSION, text(authority.get("regex"))).takes(host)
 
 
-def matches_of(match: Mapping[str, Any], host: str, server: Server) -> Iterator[dict[str, Any]]:
+def matches_of(match: Mapping[str, Any], host: str | None, server: Server) -> Iterator[dict[str, Any]]:
     """Yield a match as routes have it, once for each method; what they cannot say is an expression that nobody reads
     here."""
     said: dict[str, Any] = {"path": _path(mapping(match.get("uri")), match.get("ignoreUriCase") is True)}

@@ -535,3 +535,32 @@ def test_a_delegate_is_shown_and_has_no_hosts(delegate: str | None, why: str, se
     found = [each for each in run(simulation, select={"GWP415"}) if "delegates to" in each.message]
     assert [why in each.message for each in found] == [True] * bool(why)
     assert answer(simulation, f"{SHOP}/")[0] == served
+
+
+@pytest.mark.parametrize(
+    ("match", "end"),
+    [
+        ("gateways: [istio-system/public]", "next"),
+        ("gateways: [istio-system/other]", "web"),
+        # who sends requests on are the pods of the Gateway, and nobody asks where it is named
+        ("sourceLabels: {istio: ingressgateway}", "next"),
+        ("sourceLabels: {app: web}", "web"),
+        ("sourceLabels: {app: web}, gateways: [istio-system/public]", "next"),
+        ("sourceNamespace: istio-system", "next"),
+        ("sourceNamespace: shop", "web"),
+        ("sourceNamespace: shop, gateways: [istio-system/public, mesh]", "next"),
+    ],
+)
+def test_matches_that_some_proxies_alone_have(match: str, end: str) -> None:
+    assert ends(gateway(), pods(), virtual(by(match)))[0] == end
+
+
+def test_rules_for_one_of_two_gateways_lead_where_they_say() -> None:
+    rules = [
+        f"{{match: [{{gateways: [istio-system/{name}]}}], route: [{{destination: {{host: {to}}}}}]}}"
+        for name, to in (("public", "web"), ("inner", "next"))
+    ]
+    both = virtual(f"[{', '.join(rules)}]", gateways="[istio-system/public, istio-system/inner]")
+    simulation = simulated(service("web"), service("next"), gateway(), gateway(name="inner"), both)
+    for name, to in (("public", "web"), ("inner", "next")):
+        assert answer(simulation, f"{SHOP}/", gateway=f"Gateway/istio-system/{name}")[0] == to

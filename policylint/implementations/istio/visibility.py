@@ -12,8 +12,8 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.protocols import carries_connections
-from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text
-from policylint.model.hosts import names_service
+from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text, texts
+from policylint.model.hosts import in_full, names_service
 from policylint.model.selectors import matches
 from policylint.model.ternary import some
 from policylint.namedtuple import NamedTuple
@@ -22,6 +22,7 @@ from policylint.policy.order import order_stated
 EXPORT_TO = "networking.istio.io/exportTo"
 """The annotation with which a Service says who sees it."""
 _DOMAIN = "svc.cluster.local"
+_SEVERAL = 2
 
 
 class View(NamedTuple):
@@ -74,6 +75,13 @@ class Sidecars:
         if len({view.seen for view in views}) > 1 or (views[0].seen is False and self._is_routed_to(service)):
             return views[0]._replace(seen=None)
         return views[0]
+
+    def shows(
+        self, virtual: Resource, port: int | None, namespace: str, pod_labels: Mapping[str, Any] | None, root: str
+    ) -> bool | None:
+        """Return whether the Sidecar of a workload lets a VirtualService in, which it does by any of its hosts."""
+        told = {_imports(each, virtual, port, namespace) for each in self.of(namespace, pod_labels, root)}
+        return next(iter(told or {True})) if len(told) < _SEVERAL else None
 
     def refuses_unknown(self, namespace: str, pod_labels: Mapping[str, Any] | None, root: str, mode: str) -> bool:
         """Tell whether the sidecar of a workload lets nothing out to hosts that it does not see.
@@ -151,6 +159,39 @@ def _lists(listener: Mapping[str, Any], service: Resource, port: int | None, nam
         return False
     answer = some(_names(text(host), service, namespace) for host in sequence(listener.get("hosts")))
     return None if answer and number and port is None else answer
+
+
+def _imports(sidecar: Resource, virtual: Resource, port: int | None, namespace: str) -> bool | None:
+    """Return whether the egress listener of a Sidecar for a port has a VirtualService: the first one that fits is asked
+    (GetEgressListenerForRDS; SelectVirtualServices)."""
+    for listener in map(mapping, sequence(sidecar.spec.get("egress"))):
+        number = integer(mapping(listener.get("port")).get("number"))
+        if number and port is None:
+            return None
+        if number in (None, 0, port):
+            hosts = [text(host) for host in sequence(listener.get("hosts"))]
+            return some(_imports_by(host, virtual, namespace) for host in hosts)
+    return not sequence(sidecar.spec.get("egress"))
+
+
+def _imports_by(written: str, virtual: Resource, namespace: str) -> bool | None:
+    """Return whether a host of an egress listener lets a VirtualService in; None for variables, and what is left out
+    (`~shop/web`)."""
+    home, slash, host = written.partition("/")
+    if is_symbolic(written) or (home.startswith("~") and home != "~"):
+        return None
+    own = virtual.key.namespace
+    if not slash or home == "~" or (home not in ("*", own) and not (home == "." and namespace == own)):
+        return False
+    return any(_meet(host, in_full(each, own)) for each in texts(virtual.spec.get("hosts")))
+
+
+def _meet(one: str, other: str) -> bool:
+    """Tell whether two hosts, either of which may begin with a wildcard, have any in common (host.Name.Matches)."""
+    if one.startswith("*") and other.startswith("*"):
+        return one[1:].endswith(other[1:]) or other[1:].endswith(one[1:])
+    wild, host = (one, other) if one.startswith("*") else (other, one)
+    return host.endswith(wild[1:]) if wild.startswith("*") else host == wild
 
 
 def _names(written: str, service: Resource, namespace: str) -> bool | None:

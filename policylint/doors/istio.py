@@ -13,6 +13,7 @@ from policylint.documents import Pointer
 from policylint.doors.failing import Backends, with_faults
 from policylint.doors.istio_rules import (
     Server,
+    age_of,
     body_of,
     http_rules,
     in_full,
@@ -21,6 +22,7 @@ from policylint.doors.istio_rules import (
     is_wildcard,
     matches_of,
     named_at,
+    parted,
     routes_of,
     sources_of,
 )
@@ -168,7 +170,7 @@ def _order(virtual: Resource) -> tuple[Any, ...]:
     """
     readers = texts(virtual.spec.get("exportTo"))
     public = not readers or "*" in readers
-    return (2 if public else 0 if set(readers) <= {".", virtual.key.namespace} else 1, *virtual.age)
+    return (2 if public else 0 if set(readers) <= {".", virtual.key.namespace} else 1, *age_of(virtual))
 
 
 def _rules(world: World, gateway: Resource, servers: Sequence[Server], bound: Sequence[Resource]) -> Iterator[DoorRule]:
@@ -258,21 +260,21 @@ def _of_requests(world: World, gateway: Resource, server: Server, bound: Sequenc
             body = {"precedence": (_MOST, 0, 0, 0, 0), "filters": [to_https]}
             yield DoorRule(gateway, server.opening, host, f"{host} to https", body, server.pointer)
         return
-    for rank, (virtual, host, name, rule, pointer) in enumerate(
-        _by_authority(_in_order(world, found, gateway, server))
-    ):
-        meant = [
-            each for each in _meant(world, virtual, gateway, server, rule) if is_for(each, host, server) is not False
-        ]
-        matches = [said for each in meant for said in matches_of(each, host, server)]
-        if rule.get("match") and not matches and not is_left_open(virtual, (*pointer, "match")):
+    in_order = _by_authority(_in_order(world, found, gateway, server))
+    for rank, (virtual, host, name, whole, pointer) in enumerate(in_order):
+        meant = _meant(world, virtual, gateway, server, whole)
+        meant_here = [each for each in meant if is_for(each, host, server) is not False]
+        if whole.get("match") and not meant_here and not is_left_open(virtual, (*pointer, "match")):
             continue
-        body, answers = body_of(world, virtual, rule, server)
-        name = named_at(world, virtual, rule, name, server)
-        asked = (*server.guards, *answers)
-        body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
-        body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
-        yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
+        for part, rule in parted(whole, meant_here):
+            taken = map(mapping, sequence(rule.get("match")) if meant_here else ())
+            matches = [said for each in taken for said in matches_of(each, host, server)]
+            body, answers = body_of(world, virtual, rule, server)
+            called = named_at(world, virtual, rule, f"{name}{part}", server)
+            asked = (*server.guards, *answers)
+            body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
+            body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
+            yield DoorRule(virtual, server.opening, host, called, body, pointer, asked)
 
 
 def _in_order(world: World, found: Sequence[_Found], gateway: Resource, server: Server) -> list[_Found]:

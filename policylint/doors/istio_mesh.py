@@ -10,7 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.doors.failing import Backends, with_faults
-from policylint.doors.istio_rules import MESH, Server, body_of, http_rules, is_meant, matches_of, named_at, sources_of
+from policylint.doors.istio_rules import (
+    MESH,
+    Server,
+    body_of,
+    http_rules,
+    is_meant,
+    matches_of,
+    named_at,
+    parted,
+    sources_of,
+)
 from policylint.doors.lowered import Door, DoorRule, Opening, called, inside
 from policylint.doors.variables import entries, is_left_open, words
 from policylint.doors.vendors import guards
@@ -31,7 +41,7 @@ def mesh_doors(world: World, backends: Backends) -> Iterator[Door]:
     parents: dict[tuple[Resource, Opening], tuple[ParentState, ...]] = {}
     for virtual in world.of_kind(*VIRTUAL_SERVICE):
         for port, services in _called(world, virtual).items():
-            server = Server(Opening("http", port), (), ("spec",), (), False, "")
+            server = Server(Opening("http", port), (), ("spec",), (), redirects=False, mode="", for_mesh=True)
             parents[virtual, server.opening] = tuple(called(each, port) for each in services)
             rules += _of_requests(world, virtual, server)
     if parents:
@@ -52,25 +62,25 @@ def _called(world: World, virtual: Resource) -> Mapping[int, list[Resource]]:
 
 def _of_requests(world: World, virtual: Resource, server: Server) -> Iterator[DoorRule]:
     """Yield what proxies do with requests at a port: the rules in order, whoever sends them."""
-    for rank, (name, rule, pointer) in enumerate(http_rules(world, virtual)):
-        matches = [
-            said for match in map(mapping, sequence(rule.get("match"))) for said in _said(virtual, match, server)
-        ]
-        if rule.get("match") and not matches and not is_left_open(virtual, (*pointer, "match")):
+    for rank, (name, whole, pointer) in enumerate(http_rules(world, virtual)):
+        meant = [match for match in map(mapping, sequence(whole.get("match"))) if _is_meant(virtual, match, server)]
+        if whole.get("match") and not meant and not is_left_open(virtual, (*pointer, "match")):
             continue
-        body, answers = body_of(world, virtual, rule, server)
-        body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
-        body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
-        yield DoorRule(
-            virtual, server.opening, "", named_at(world, virtual, rule, name, server), body, pointer, answers
-        )
+        for part, rule in parted(whole, meant):
+            matches = [said for match in meant and sequence(rule["match"]) for said in _said(match, server)]
+            body, answers = body_of(world, virtual, rule, server)
+            body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
+            body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
+            called_so = named_at(world, virtual, rule, f"{name}{part}", server)
+            yield DoorRule(virtual, server.opening, "", called_so, body, pointer, answers)
 
 
-def _said(virtual: Resource, match: Mapping[str, Any], server: Server) -> Iterator[dict[str, Any]]:
+def _is_meant(virtual: Resource, match: Mapping[str, Any], server: Server) -> bool:
+    scheme = mapping(match.get("scheme")).get("exact")
+    return is_meant(virtual, MESH, server.opening.port, match) and scheme in (None, server.opening.scheme)
+
+
+def _said(match: Mapping[str, Any], server: Server) -> Iterator[dict[str, Any]]:
     """Yield a match as routes have it, with the pods whose proxies alone have it."""
-    if not is_meant(virtual, MESH, server.opening.port, match):
-        return
-    if mapping(match.get("scheme")).get("exact") not in (None, server.opening.scheme):
-        return
-    for said in matches_of(match, None, server):
-        yield {**said, **({SOURCES: sources} if (sources := sources_of(match)) else {})}
+    sources = sources_of(match)
+    yield from ({**said, **({SOURCES: sources} if sources else {})} for said in matches_of(match, None, server))

@@ -17,16 +17,21 @@ from policylint.doors.named import leads_out
 from policylint.doors.variables import entries, is_left_open, words
 from policylint.implementations import implementation
 from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.traffic import OF_LISTENER
 from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology.routes import UNSEEN
 
 _IMPLEMENTATION = "istio"
+_WHOLE = 100
+_GROUP = Pattern(r"\\([0-9])")
+"""What stands for a group of an expression in what is put in its place."""
 MESH = "mesh"
 """What stands among Gateways for the proxies of all clients in the mesh."""
 _ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
@@ -40,6 +45,7 @@ class Server(NamedTuple):
         redirects: whether all requests are sent to https.
         mode: of its TLS, "" where it has none.
         apart: whether others at its port end TLS otherwise, so that each host is a listener.
+        for_mesh: whether it stands for the proxies of clients in the mesh.
     """
 
     opening: Opening
@@ -49,6 +55,12 @@ class Server(NamedTuple):
     redirects: bool
     mode: str
     apart: bool = False
+    for_mesh: bool = False
+
+
+def age_of(virtual: Resource) -> tuple[str, str, str]:
+    """Return a key for sorting by age, and of the same age by name (pilot/pkg/model/config.go)."""
+    return virtual.age[0], virtual.key.name, virtual.key.namespace
 
 
 def in_full(virtual: Resource, names: object) -> list[str]:
@@ -215,28 +227,42 @@ def _text(wanted: Mapping[str, Any]) -> dict[str, str]:
     return {"type": EXPRESSION, "value": text(wanted.get("regex")) or ".*"}
 
 
+def parted(rule: Mapping[str, Any], meant: list[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield a rule with those of its matches that are meant, one by one where a rewrite makes another path of each."""
+    rewrites = mapping(rule.get("rewrite")).get("uri")
+    if rewrites and len({str((mapping(each.get("uri")), each.get("ignoreUriCase"))) for each in meant}) > 1:
+        yield from ((f" match {number}", {**rule, "match": [each]}) for number, each in enumerate(meant, 1))
+    else:
+        yield "", {**rule, "match": meant} if rule.get("match") and meant else rule
+
+
 def body_of(
     world: World, virtual: Resource, rule: Mapping[str, Any], server: Server
 ) -> tuple[dict[str, Any], tuple[Guard, ...]]:
     """Return a rule as routes have it, and what answers its requests in place of a backend."""
     filters: list[dict[str, Any]] = []
-    redirect, direct = mapping(rule.get("redirect")), mapping(rule.get("directResponse"))
+    redirect, direct, aborted = (
+        mapping(rule.get("redirect")),
+        mapping(rule.get("directResponse")),
+        _aborted(virtual, rule),
+    )
     if redirect:
         moved: dict[str, Any] = {"statusCode": redirect.get("redirectCode", 301)}
         for field, name in (("scheme", "scheme"), ("authority", "hostname"), ("port", "port")):
             if redirect.get(field):
                 moved[name] = redirect[field]
+        if redirect.get("authority") and not (redirect.get("port") or redirect.get("derivePort")):
+            moved.setdefault("scheme", server.opening.scheme)  # the port is that of the scheme, not the listener's
         if text(redirect.get("uri")):
             moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": redirect["uri"]}
-        return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
+        return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, aborted
     if direct:
         status = direct.get("status")
-        return {}, (answering(virtual, status if isinstance(status, int) else 200),)
+        return {}, (*aborted, answering(virtual, status if isinstance(status, int) else 200))
     rewrite = mapping(rule.get("rewrite"))
-    host, path = text(rewrite.get("authority")), text(rewrite.get("uri"))
+    host, path = text(rewrite.get("authority")), _rewritten(rule, rewrite)
     if host or path:
-        replaced: dict[str, Any] = {"path": {"type": "ReplaceFullPath", "replaceFullPath": path}} if path else {}
-        rewritten = {**({"hostname": host} if host else {}), **replaced}
+        rewritten = {**({"hostname": host} if host else {}), **({"path": path} if path else {})}
         filters.append({"type": "URLRewrite", "urlRewrite": rewritten})
     changes = mapping(mapping(rule.get("headers")).get("request"))
     if changes:
@@ -250,7 +276,48 @@ def body_of(
     alone = len(routes) == 1  # whatever its weight
     references = [_reference(world, virtual, each, 1 if alone else each.get("weight", 0), server) for each in routes]
     waits = {"request": rule.get("timeout"), "backendRequest": mapping(rule.get("retries")).get("perTryTimeout")}
-    return {**timed(waits), "filters": filters, "backendRefs": references}, ()
+    return {**timed(waits), "filters": filters, "backendRefs": references}, aborted
+
+
+def _rewritten(rule: Mapping[str, Any], rewrite: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what takes the place of a path: of the text that a match begins with, of the whole of others.
+
+    Source: route/route.go, applyHTTPRouteDestination; Envoy's RouteAction.prefix_rewrite, regex_rewrite.
+    """
+    path, found = text(rewrite.get("uri")).replace("$", "$$"), mapping(rewrite.get("uriRegexRewrite"))
+    if found:
+        by = text(found.get("rewrite")).replace("$", "$$")
+        return {
+            "type": "Matched",
+            "replaceMatched": {"pattern": text(found.get("match")), "by": _GROUP.sub("${\\1}", by)},
+        }
+    if not path:
+        return {}
+    written = [mapping(match) for match in sequence(rule.get("match"))] or [{}]
+    taken = "|".join(_begins(mapping(match.get("uri")), match.get("ignoreUriCase") is True) for match in written)
+    return {"type": "Captured", "replaceCaptured": {"pattern": f"(?:{taken})(?P<rest>.*)", "by": f"{path}${{rest}}"}}
+
+
+def _begins(uri: Mapping[str, Any], folds: bool) -> str:
+    """Return the part of a path that a match rewrites."""
+    if "exact" in uri or "regex" in uri:
+        whole = f"{plain(text(uri['exact']))}$" if "exact" in uri else f"(?:{text(uri['regex'])})$"
+        return f"(?i:{whole})" if folds and "exact" in uri else whole
+    prefix = plain(text(uri.get("prefix"), "/"))
+    return f"(?i:{prefix})" if folds else prefix
+
+
+def _aborted(virtual: Resource, rule: Mapping[str, Any]) -> tuple[Guard, ...]:
+    """Return what a fault answers in place of whatever is behind it; it is injected into none where no percentage is
+    stated (route/route.go, TranslateFault)."""
+    abort = mapping(mapping(rule.get("fault")).get("abort"))
+    percent, status = mapping(abort.get("percentage")).get("value"), abort.get("httpStatus")
+    if not abort or not isinstance(percent, int | float) or percent <= 0:
+        return ()
+    certain = percent >= _WHOLE and isinstance(status, int)
+    why = f"{virtual.key} aborts {'them' if percent >= _WHOLE else f'{percent:g} % of them'} (fault)"
+    setting = FailingSetting(status if isinstance(status, int) else 503, why, virtual.key, certain)
+    return (Guard(virtual, {"fault": {"abort": dict(abort)}}, {}, {("fault",): setting}),)
 
 
 def _reference(
@@ -258,7 +325,9 @@ def _reference(
 ) -> dict[str, Any]:
     """Return a destination as routes name it; without a port it is that of the Service, of several the server's.
 
-    Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster.
+    Sidecars look among the Services with the port of the listener, so that it is always that one (and a waypoint may
+    take another).
+    Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster; httproute.go, servicesByName.
     """
     destination = mapping(route.get("destination"))
     host, port = text(destination.get("host")), mapping(destination.get("port")).get("number")
@@ -268,7 +337,9 @@ def _reference(
     if dot and not suffix.startswith("svc"):
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
-    port = _port(world, virtual, route) or server.opening.port
+    own = _port(world, virtual, route)
+    port = own if own and (port or not server.for_mesh) else server.opening.port
+    faults |= {OF_LISTENER: True} if own not in (None, port) else {}
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
 
 
@@ -285,5 +356,8 @@ def _port(world: World, virtual: Resource, route: Mapping[str, Any]) -> int | No
 
 def named_at(world: World, virtual: Resource, rule: Mapping[str, Any], name: str, server: Server) -> str:
     """Return the name of a rule, with the port of the server where that decides where its requests go."""
+    stated = (mapping(mapping(mapping(route).get("destination")).get("port")) for route in sequence(rule.get("route")))
+    if server.for_mesh:
+        return name if all(each.get("number") for each in stated) else f"{name} at {server.opening.port}"
     ports = [_port(world, virtual, mapping(route)) for route in sequence(rule.get("route"))]
     return f"{name} at {server.opening.port}" if None in ports else name

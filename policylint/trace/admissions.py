@@ -61,9 +61,9 @@ class Admissions:
 
     def counting(
         self, service: ResourceKey, client: Client, port: int | None, routes: Sequence[Resource], *, stream: bool
-    ) -> set[tuple[Routing, tuple[Leading, ...]]]:
+    ) -> set[tuple[Routing, tuple[Leading, ...] | None]]:
         """Return which routes of a Service the requests of a client meet, all where nothing else is known, and which of
-        its proxy's own take the place of those of Gateway API.
+        them count where its mesh says that by itself.
 
         It is several where that hangs on which of the workloads that it may be sends them.
 
@@ -71,10 +71,10 @@ class Admissions:
             routes: all of the Service.
         """
         if client.account == "":
-            return {("none", ())}
+            return {("none", None)}
         world = self._simulation.world
         resource, meshes = world.get(service), self._simulation.meshes.routing
-        found = set[tuple[Routing, tuple[Leading, ...]]]()
+        found = set[tuple[Routing, tuple[Leading, ...] | None]]()
         for caller in client.callers or (None,):
             told = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in meshes if resource)
             outside = caller is not None and self._simulation.meshes.proxied(caller) is False
@@ -82,7 +82,7 @@ class Admissions:
             home = client.namespace if caller is None else caller.key.namespace
             asked = meshes if resource is not None and routes and met != "none" else ()
             led = (mesh.leading(resource, caller, home, port, routes, world) for mesh in asked if resource)
-            found.add((met, next(filter(None, led), ())))
+            found.add((met, next((each for each in led if each is not None), None)))
         return found
 
     def applied(

@@ -211,14 +211,16 @@ class MetBy(NamedTuple):
 def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | None, scheme: str) -> MetBy:
     """Return what the requests of a client to a Service, or to pods, meet before they come there."""
     world, attached = tracer.simulation.world, _routes(tracer, service, port)
-    counted: set[tuple[Routing, tuple[Leading, ...]]] = {("none", ())}
+    counted: set[tuple[Routing, tuple[Leading, ...] | None]] = {("none", None)}
     if service.kind in _SERVICES:
         routes = [] if scheme in _STREAMS else [state.route for state in attached]
         counted = tracer.admissions.counting(service, client, port, routes, stream=scheme in _STREAMS)
     meets = sorted(counted, key=repr)
     open_ = _left_open(world, service, client, attached, meets, scheme)
     listed = (
-        led or tuple(Leading(each.route.key) for each in _chosen(attached, service, client.namespace, routing))
+        tuple(Leading(each.route.key) for each in _chosen(attached, service, client.namespace, routing))
+        if led is None
+        else led
         for routing, led in meets
     )
     chosen = dict.fromkeys(listed)
@@ -237,12 +239,12 @@ def _left_open(
     service: ResourceKey,
     client: Client,
     attached: Sequence[RouteState],
-    meets: Sequence[tuple[Routing, tuple[Leading, ...]]],
+    meets: Sequence[tuple[Routing, tuple[Leading, ...] | None]],
     scheme: str,
 ) -> tuple[ResourceKey | None, str]:
     """Return the VirtualService of which it is not known what it does with the requests of a client, and why: rules for
     connections are not evaluated, nor what a variable may stand for."""
-    for led in chain.from_iterable(led for _, led in meets):
+    for led in chain.from_iterable(led or () for _, led in meets):
         if led.doubt:
             return led.route, f"{led.doubt} is not known"
     read = {state.route.key for state in attached} if scheme == "http" else frozenset()

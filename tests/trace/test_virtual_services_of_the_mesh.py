@@ -21,6 +21,7 @@ THERE = "[{destination: {host: other}}]"
 HERE = "[{destination: {host: db}}]"
 BOTH = "[{destination: {host: db}, weight: 9}, {destination: {host: other}, weight: 1}]"
 THIRD = "http: [{route: [{destination: {host: third}}]}]"
+ABORT = "{abort: {httpStatus: 418, percentage: {value: 100}}}"
 OPEN = "?"
 
 
@@ -53,6 +54,7 @@ def meshed(folder: Path, *more: str) -> Simulation:
             service(name, "shop", "[{port: 80, name: http}]", more=f"selector: {{app: {name}}}")
             for name in ("db", "other", "third")
         ),
+        service("far-off", "shop", "[{port: 81, name: http}]"),
         manifest("networking.istio.io/v1", "DestinationRule", "third", "shop", "spec: {host: third, subsets: []}"),
         *more,
     )
@@ -131,11 +133,25 @@ def of_reach(tracer: Tracer) -> set[str]:
             "other",
             "other",
         ),
+        # a destination without a port has that of the client, whatever its Service has
+        ("hosts: [db], http: [{route: [{destination: {host: far-off}}]}]", "shop", "503", "503"),
+        (
+            "hosts: [db], http: [{route: [{destination: {host: far-off, port: {number: 81}}}]}]",
+            "shop",
+            "far-off",
+            "far-off",
+        ),
         # what becomes of requests
         (f"hosts: [db], http: [{{match: [{{uri: {{prefix: /y}}}}], route: {THERE}}}]", "shop", "404", "404"),
         (f"hosts: [db], http: [{{match: [{{uri: {{exact: /x}}}}], route: {THERE}}}]", "shop", "other", "other"),
         ("hosts: [db], http: [{directResponse: {status: 418}}]", "shop", "418", "418"),
         ("hosts: [db], http: [{redirect: {authority: other}}]", "shop", "301 other", "301 other"),
+        (
+            f"hosts: [db], http: [{{fault: {ABORT}, route: {HERE}}}]",
+            "shop",
+            "418",
+            "418",
+        ),
         (f"hosts: [db], http: [{{route: {BOTH}}}]", "shop", "db or other", "db or other"),
         (f"hosts: [db], http: [{{route: {HERE}}}]", "shop", "db", "db"),
         ("hosts: [db], http: [{route: [{destination: {host: third, subset: v9}}]}]", "shop", "503", "503"),
@@ -370,3 +386,95 @@ def sidecar(hosts: str, home: str = "away", more: str = "") -> str:
 )
 def test_what_a_sidecar_lets_in(tmp_path: Path, body: str, home: str, limits: str, far: str) -> None:
     assert ends(Tracer(meshed(tmp_path, virtual(body, home), limits)))[1] == far
+
+
+def ambient(waypoint: bool) -> tuple[str, ...]:
+    """Return clients without sidecars, and a Service with a waypoint or without."""
+    labelled = "{istio.io/dataplane-mode: ambient}"
+    named = "labels: {istio.io/use-waypoint: way}" if waypoint else ""
+    listener = "[{name: mesh, port: 15008, protocol: HBONE}]"
+    spec = f"spec: {{gatewayClassName: istio-waypoint, listeners: {listener}}}"
+    return (
+        *(
+            f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}, labels: {labelled}}}\n"
+            for name in ("shop", "away")
+        ),
+        manifest("gateway.networking.k8s.io/v1", "Gateway", "way", "shop", spec),
+        *(
+            workload(*each)
+            for each in (("near", "shop", ", tier: front"), ("far", "away"), ("db", "shop"), ("other", "shop"))
+        ),
+        manifest(
+            "v1", "Service", "db", "shop", "spec: {ports: [{port: 80, name: http}], selector: {app: db}}", more=named
+        ),
+        service("other", "shop", "[{port: 80, name: http}]", more="selector: {app: other}"),
+        service("third", "shop", "[{port: 81, name: http}]", more="selector: {app: third}"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("waypoint", "objects", "near", "far"),
+    [
+        (False, (virtual(f"hosts: [db], {ELSEWHERE}"),), "db", "db"),
+        (True, (virtual(f"hosts: [db], {ELSEWHERE}"),), "other", "other"),
+        (True, (virtual(f"hosts: [db.shop.svc.cluster.local], {ELSEWHERE}", "away"),), "db", "db"),
+        (True, (virtual(f"hosts: ['*.shop.svc.cluster.local'], {ELSEWHERE}"),), "other", "other"),
+        (True, (virtual(f"hosts: [db], gateways: [edge], {ELSEWHERE}"),), "db", "db"),
+        (
+            True,
+            (virtual(f"hosts: [db], http: [{{match: [{{sourceLabels: {{tier: front}}}}], route: {THERE}}}]"),),
+            "db",
+            "db",
+        ),
+        (True, (virtual(f"hosts: [db], http: [{{match: [{{sourceNamespace: away}}], route: {THERE}}}]"),), "db", "db"),
+        (
+            True,
+            (virtual(f"hosts: [db], http: [{{match: [{{sourceNamespace: shop}}], route: {THERE}}}]"),),
+            "other",
+            "other",
+        ),
+        # which port a waypoint takes is that of the Service, and so is not that of a sidecar
+        (True, (virtual(f"hosts: [db], {THIRD}"),), OPEN, OPEN),
+        (True, (virtual(f"hosts: [db], http: [{{match: [{{uri: {{prefix: /y}}}}], route: {THERE}}}]"),), "404", "404"),
+        # rules of several are added up
+        (
+            True,
+            (
+                virtual(f"hosts: [db], http: [{{match: [{{uri: {{prefix: /y}}}}], route: {HERE}}}]", created=OLD),
+                virtual(f"hosts: [db], {ELSEWHERE}", name="w", created=NEW),
+            ),
+            "other",
+            "other",
+        ),
+        (
+            True,
+            (
+                virtual(f"hosts: [db], {ELSEWHERE}"),
+                virtual("hosts: [db], http: [{directResponse: {status: 418}}]", name="w"),
+            ),
+            OPEN,
+            OPEN,
+        ),
+        (True, (virtual(f"hosts: [db], {ELSEWHERE}", created=OLD), route("other", created=NEW)), OPEN, OPEN),
+    ],
+)
+def test_waypoints_read_them_for_clients_without_sidecars(
+    tmp_path: Path, waypoint: bool, objects: Sequence[str], near: str, far: str
+) -> None:
+    assert ends(Tracer(opened(tmp_path, *ambient(waypoint), *objects))) == (near, far)
+
+
+def test_clients_outside_of_the_mesh_meet_none(tmp_path: Path) -> None:
+    bare = "apiVersion: v1\nkind: Namespace\nmetadata: {name: bare}\n"
+    tracer = Tracer(meshed(tmp_path, bare, workload("out", "bare"), virtual(f"hosts: [db], {ELSEWHERE}")))
+    assert end(tracer, "unmeshed") == "db"
+    assert end(tracer, "Deployment/bare/out") == OPEN  # nothing says whether it is in the mesh
+
+
+def test_who_may_be_several_workloads_meets_what_each_of_them_does(tmp_path: Path) -> None:
+    body = f"hosts: [db], http: [{{match: [{{sourceLabels: {{tier: front}}}}], route: {THERE}}}]"
+    tracer = Tracer(meshed(tmp_path, virtual(body)))
+    asked = Request(service="Service/shop/db", client="Namespace/shop", host="db.shop", path="/x")
+    outcome = tracer.trace(asked).outcome
+    assert outcome.unknown
+    assert "which workload" in outcome.reason or "hangs on" in outcome.reason

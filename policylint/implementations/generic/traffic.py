@@ -37,6 +37,9 @@ from policylint.model.kinds import SERVICE
 SOURCES: Final = "sources"
 """In a match of a route for clients in the mesh: labels and namespace of the pods whose proxies alone have it."""
 
+OF_LISTENER: Final = "ofListener"
+"""In a destination of a route for clients in the mesh: that its port is the one they call, and not its Service's."""
+
 
 class ServingMatch(Protocol):
     """A match of a rule among all that serve one host.
@@ -361,15 +364,15 @@ class Traffic(Behaviour):
         port: int | None,  # noqa: ARG002
         routes: Sequence[Resource],  # noqa: ARG002
         world: World,  # noqa: ARG002
-    ) -> tuple[Leading, ...]:
-        """Return which routes of its own (VirtualServices) the proxy of a client has for a Service, in order; none
-        where those of Gateway API count, which are among `routes`, or nothing does.
+    ) -> tuple[Leading, ...] | None:
+        """Return which routes of a Service, of its own (VirtualServices) among them, the proxy of a client takes rules
+        from, in order; by default None: those that Gateway API says.
 
         Args:
             caller: None where it is not known.
             home: its namespace, None where that is not known.
         """
-        return ()
+        return None
 
     def blocked(
         self,

@@ -397,8 +397,8 @@ class Istio(Implementation):
         port: int | None,
         routes: Sequence[Resource],
         world: World,
-    ) -> tuple[Leading, ...]:
-        """Return the VirtualServices that the sidecar of a workload, or the waypoint of a Service, takes rules from."""
+    ) -> tuple[Leading, ...] | None:
+        """Return the routes that the sidecar of a workload, or the waypoint of a Service, takes rules from."""
         return virtual_services.leading(
             service, caller, home, port, routes, world.once(Mesh), world, self.root_namespace
         )

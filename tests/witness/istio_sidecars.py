@@ -225,17 +225,22 @@ class Asking(Program):
                 place = places.get((one["client"], one["port"]))
                 if place is not None:
                     got, headers = proxy.exchange({**one, "port": place}, str(number))
-                    facts[named(one)] = _plain(got, headers)
+                    facts[named(one)] = _plain(one, got, headers)
         return facts, refused
 
 
-def _plain(answer: str, headers: Mapping[str, str]) -> str:
+def _plain(asked: Asked, answer: str, headers: Mapping[str, str]) -> str:
+    """Return an answer; what a sidecar passes on as it is goes to the Service that was asked for."""
     if answer[:2] == "30":
         return f"{answer} {headers.get('location', '').partition('?')[0]}"
     found = _OUTBOUND.search(answer)
-    if found is None:
-        return "beyond" if "Passthrough" in answer else answer
-    return f"200 {found[3]}/{found[2]}:{found[1]} as {headers['x-got-path']}"
+    if found is not None and int(found[1]) not in _SERVICES.get((found[3], found[2]), ()):
+        return "503"  # there is no such cluster
+    if found is not None:
+        return f"200 {found[3]}/{found[2]}:{found[1]} as {headers['x-got-path']}"
+    if "Passthrough" not in answer:
+        return answer
+    return f"200 {asked['service'].partition('/')[2]}:{asked['port']} as {headers['x-got-path']}"
 
 
 def _clusters(value: Any) -> Iterator[str]:

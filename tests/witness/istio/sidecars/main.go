@@ -69,7 +69,10 @@ func ask(t test.Failer, line []byte, told *worlds.Answer) {
 			if err != nil { // what the webhook says
 				told.Add("Refused"+each.Kind, each.Metadata.Namespace, each.Metadata.Name, err.Error())
 			}
-			configs = append(configs, read...)
+			for _, one := range read {
+				one.Domain = "cluster.local"
+				configs = append(configs, one)
+			}
 			continue
 		case each.Kind == "Deployment":
 			clients = append(clients, each)

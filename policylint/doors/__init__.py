@@ -15,7 +15,7 @@ from policylint.doors.peculiar import ENTRIES
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.implementations.generic.gateway_pods import selected as proxies
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
-from policylint.model.kinds import SERVICE, WORKLOADS
+from policylint.model.kinds import SERVICE, VIRTUAL_SERVICE, WORKLOADS
 from policylint.network.kinds import has_policies
 from policylint.simulation import Simulation
 
@@ -55,7 +55,8 @@ def is_inside(key: ResourceKey) -> bool:
 def with_doors(simulation: Simulation) -> Simulation:
     """Return a simulation with the doors of its environment; itself where there are none."""
     if simulation.kept_doors is None:
-        simulation.kept_doors = _opened(simulation) if any(True for _ in entrances(simulation)) else simulation
+        led = simulation.world.of_kind(*VIRTUAL_SERVICE) or any(True for _ in entrances(simulation))
+        simulation.kept_doors = _opened(simulation) if led else simulation
     return simulation.kept_doors
 
 
@@ -119,6 +120,7 @@ def _opened(simulation: Simulation) -> Simulation:
     from policylint.doors.contour import contour_doors
     from policylint.doors.ingress import ingress_doors
     from policylint.doors.istio import istio_doors
+    from policylint.doors.istio_mesh import mesh_doors
     from policylint.doors.nginx_servers import server_doors
     from policylint.doors.openshift import openshift_doors
     from policylint.doors.published import published
@@ -136,13 +138,13 @@ def _opened(simulation: Simulation) -> Simulation:
     read = Backends(world, grants, catalog.knows_group).of_route
     found = [*ingress_doors(world, read), *openshift_doors(world, read), *published(world, read)]
     found += [*istio_doors(world, read, simulation.policies), *traefik_doors(world, read), *contour_doors(world, read)]
-    found += [*server_doors(world, read), *stream_doors(world, read)]
+    found += [*server_doors(world, read), *stream_doors(world, read), *mesh_doors(world, read)]
     opened = copy(simulation)
     opened.kept_network_policies = simulation.network_policies if world.once(has_policies) else None  # read once
     opened.topology = simulation.topology.opened(
-        [each.state for each in found],
+        [each.state for each in found if each.state is not None],
         [route for each in found for route in each.routes],
-        {key: route for each in found for key, route in each.whole.items()},
+        {key: route for each in reversed(found) for key, route in each.whole.items()},
     )
     opened.groups = [*simulation.groups, *(group for each in found for group in each.groups)]
     named = (of_filters(route.route, world, catalog, grants) for each in found for route in each.whole.values())

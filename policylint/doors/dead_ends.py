@@ -11,7 +11,8 @@ from policylint.doors.annotations import astray, closed, ended, refuses, risky, 
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
-from policylint.doors.istio import hidden, undelegated
+from policylint.doors.istio import hidden
+from policylint.doors.istio_rules import undelegated
 from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected

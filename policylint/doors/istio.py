@@ -10,30 +10,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.extensions import answering
-from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
-from policylint.doors.istio_delegates import merged
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, origin, plain, timed
-from policylint.doors.named import leads_out
+from policylint.doors.failing import Backends, with_faults
+from policylint.doors.istio_rules import (
+    Server,
+    age_of,
+    body_of,
+    http_rules,
+    in_full,
+    is_for,
+    is_meant,
+    is_wildcard,
+    matches_of,
+    named_at,
+    parted,
+    routes_of,
+    sources_of,
+)
+from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door
 from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
 from policylint.doors.vendors import guards
-from policylint.implementations import implementation
 from policylint.implementations.generic import gateway_pods
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
-from policylint.matches import FOREIGN
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported
 from policylint.model.keys import filled_in
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
-from policylint.patterns import Pattern
 from policylint.policy.results import PolicyState
-from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology.hostnames import covers, narrowed
 from policylint.topology.routes import UNSEEN
+from policylint.topology.workloads import pod_labels
 
-VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
-_IMPLEMENTATION = "istio"
 _POLICIES = ("AuthorizationPolicy", "RequestAuthentication")
 _ROOT = "istio-system"
 _INSTALLED = ("ingressgateway", "egressgateway")
@@ -59,8 +67,6 @@ _SHARING = (("http", "http"), ("https", "https"), ("https", "http"), ("https", "
 """What is served at a port beside the first server there, which has TLS or has not."""
 _Found = tuple[Resource, str, str, Mapping[str, Any], Pointer]
 """VirtualService, host, and the name, content and place of one of its rules."""
-_ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
-"""An expression that takes a few words: `GET|HEAD`, `^(GET|HEAD)$`."""
 
 
 class _Taken(NamedTuple):
@@ -68,24 +74,6 @@ class _Taken(NamedTuple):
 
     schemes: dict[tuple[int, str], str]
     hosts: dict[tuple[int, str], set[str]]
-
-
-class _Server(NamedTuple):
-    """One server of a Gateway.
-
-    Args:
-        redirects: whether all requests are sent to https.
-        mode: of its TLS, "" where it has none.
-        apart: whether others at its port end TLS otherwise, so that each host is a listener.
-    """
-
-    opening: Opening
-    hosts: tuple[str, ...]
-    pointer: Pointer
-    guards: tuple[Guard, ...]
-    redirects: bool
-    mode: str
-    apart: bool = False
 
 
 def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey, PolicyState]) -> Iterator[Door]:
@@ -105,7 +93,7 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
         yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen, in_order=True)
 
 
-def _served(world: World) -> dict[ResourceKey, list[_Server]]:
+def _served(world: World) -> dict[ResourceKey, list[Server]]:
     """Return the servers of each Gateway; those with the same pods share their ports, and the oldest comes first."""
     taken: dict[str, _Taken] = {}
     by_age = sorted(world.of_kind(*OWN_GATEWAY), key=lambda each: each.age)
@@ -117,7 +105,7 @@ def _selector(gateway: Resource) -> list[tuple[str, Any]]:
     return sorted(mapping(gateway.spec.get("selector")).items()) or [(gateway.key.path, "")]
 
 
-def _servers(gateway: Resource, taken: _Taken) -> Iterator[_Server]:
+def _servers(gateway: Resource, taken: _Taken) -> Iterator[Server]:
     """Yield the servers of a Gateway, but those at a port of one that takes connections, or requests without TLS, and
     those with TLS for a host that another one with TLS has at its port.
 
@@ -148,7 +136,7 @@ def _servers(gateway: Resource, taken: _Taken) -> Iterator[_Server]:
         opening = Opening("tls" if secure and (passes or protocol == "TLS") else scheme, there, passes=passes)
         redirects = scheme == "http" and tls.get("httpsRedirect") is True
         hosts = tuple(words(server.get("hosts")))
-        yield _Server(opening, hosts, ("spec", "servers", number), asked, redirects, mode if secure else "")
+        yield Server(opening, hosts, ("spec", "servers", number), asked, redirects, mode if secure else "")
 
 
 def _told_in_full(server: Mapping[str, Any], gateway: Resource) -> set[str]:
@@ -160,7 +148,7 @@ def _told_in_full(server: Mapping[str, Any], gateway: Resource) -> set[str]:
     }
 
 
-def _told_apart(servers: Sequence[_Server]) -> list[_Server]:
+def _told_apart(servers: Sequence[Server]) -> list[Server]:
     """Return servers, one for each host where some at a port end TLS of requests and others that of connections."""
     schemes: dict[int, set[str]] = {}
     for server in servers:
@@ -182,12 +170,10 @@ def _order(virtual: Resource) -> tuple[Any, ...]:
     """
     readers = texts(virtual.spec.get("exportTo"))
     public = not readers or "*" in readers
-    return (2 if public else 0 if set(readers) <= {".", virtual.key.namespace} else 1, *virtual.age)
+    return (2 if public else 0 if set(readers) <= {".", virtual.key.namespace} else 1, *age_of(virtual))
 
 
-def _rules(
-    world: World, gateway: Resource, servers: Sequence[_Server], bound: Sequence[Resource]
-) -> Iterator[DoorRule]:
+def _rules(world: World, gateway: Resource, servers: Sequence[Server], bound: Sequence[Resource]) -> Iterator[DoorRule]:
     """Yield what servers do with requests and connections.
 
     Args:
@@ -203,7 +189,7 @@ def _rules(
             yield from _passed_on(world, gateway, server, bound, named.setdefault(server.opening.port, set()))
 
 
-def _of_connections(world: World, gateway: Resource, server: _Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
+def _of_connections(world: World, gateway: Resource, server: Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
     """Yield what a server does with connections: all of them take the first TCP route that is for its port.
 
     Of a match the port and the Gateways count alone (l4SingleMatch): nobody looks at where connections come from or
@@ -218,8 +204,8 @@ def _of_connections(world: World, gateway: Resource, server: _Server, bound: Seq
             if rule.get("route") and (
                 not matches or any(_is_meant(virtual, gateway, server, each) for each in matches)
             ):
-                body, _ = _body(world, virtual, _routes(world, virtual, "tcp", number), server)
-                name = _named(world, virtual, rule, f"tcp-{number}", server)
+                body, _ = body_of(world, virtual, routes_of(world, virtual, "tcp", number), server)
+                name = named_at(world, virtual, rule, f"tcp-{number}", server)
                 for host in dict.fromkeys(map(_pattern, server.hosts if server.mode else ("*",))):
                     place: Pointer = ("spec", "tcp", number)
                     yield DoorRule(virtual, server.opening, host, name, body, place, server.guards)
@@ -227,7 +213,7 @@ def _of_connections(world: World, gateway: Resource, server: _Server, bound: Seq
 
 
 def _passed_on(
-    world: World, gateway: Resource, server: _Server, bound: Sequence[Resource], taken: set[str]
+    world: World, gateway: Resource, server: Server, bound: Sequence[Resource], taken: set[str]
 ) -> Iterator[DoorRule]:
     """Yield where a server passes TLS on unread: by the names of the TLS routes, each of which counts once at a port.
 
@@ -242,15 +228,15 @@ def _passed_on(
                 if not _is_meant(virtual, gateway, server, match) or not taken.isdisjoint(names):
                     continue
                 taken.update(names)
-                body, _ = _body(world, virtual, _routes(world, virtual, "tls", number), server)
+                body, _ = body_of(world, virtual, routes_of(world, virtual, "tls", number), server)
                 for host in dict.fromkeys(map(_pattern, names)):
                     opening = server.opening._replace(hostname=host) if server.apart else server.opening
                     place: Pointer = ("spec", "tls", number)
-                    name = _named(world, virtual, rule, f"tls-{number}", server)
+                    name = named_at(world, virtual, rule, f"tls-{number}", server)
                     yield DoorRule(virtual, opening, host, name, body, place)
 
 
-def _hosts(virtual: Resource, gateway: Resource, server: _Server) -> list[str]:
+def _hosts(virtual: Resource, gateway: Resource, server: Server) -> list[str]:
     """Return the hosts that a VirtualService shares with a server."""
     shared = {
         _shared(wanted, offered, virtual.key.namespace, gateway.key.namespace)
@@ -261,12 +247,12 @@ def _hosts(virtual: Resource, gateway: Resource, server: _Server) -> list[str]:
     return sorted(host for host in shared if host is not None)
 
 
-def _of_requests(world: World, gateway: Resource, server: _Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
+def _of_requests(world: World, gateway: Resource, server: Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
     """Yield what a server does with requests: the rules of VirtualServices in order, those for everything last."""
     found: list[_Found] = []
     for virtual in bound:
         for host in _hosts(virtual, gateway, server):
-            for name, rule, pointer in _http_rules(world, virtual):
+            for name, rule, pointer in http_rules(world, virtual):
                 found.append((virtual, host, name, rule, pointer))
     if server.redirects:
         to_https = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
@@ -274,20 +260,24 @@ def _of_requests(world: World, gateway: Resource, server: _Server, bound: Sequen
             body = {"precedence": (_MOST, 0, 0, 0, 0), "filters": [to_https]}
             yield DoorRule(gateway, server.opening, host, f"{host} to https", body, server.pointer)
         return
-    for rank, (virtual, host, name, rule, pointer) in enumerate(_by_authority(_in_order(found, gateway, server))):
-        meant = [each for each in _meant(virtual, gateway, server, rule) if _is_for(each, host, server) is not False]
-        matches = [said for each in meant for said in _matches(each, host, server)]
-        if rule.get("match") and not matches and not is_left_open(virtual, (*pointer, "match")):
+    in_order = _by_authority(_in_order(world, found, gateway, server))
+    for rank, (virtual, host, name, whole, pointer) in enumerate(in_order):
+        meant = _meant(world, virtual, gateway, server, whole)
+        meant_here = [each for each in meant if is_for(each, host, server) is not False]
+        if whole.get("match") and not meant_here and not is_left_open(virtual, (*pointer, "match")):
             continue
-        body, answers = _body(world, virtual, rule, server)
-        name = _named(world, virtual, rule, name, server)
-        asked = (*server.guards, *answers)
-        body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
-        body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
-        yield DoorRule(virtual, server.opening, host, name, body, pointer, asked)
+        for part, rule in parted(whole, meant_here):
+            taken = map(mapping, sequence(rule.get("match")) if meant_here else ())
+            matches = [said for each in taken for said in matches_of(each, host, server)]
+            body, answers = body_of(world, virtual, rule, server)
+            called = named_at(world, virtual, rule, f"{name}{part}", server)
+            asked = (*server.guards, *answers)
+            body |= {"precedence": (_MOST - rank, 0, 0, 0, 0), **({"matches": matches} if matches else {})}
+            body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
+            yield DoorRule(virtual, server.opening, host, called, body, pointer, asked)
 
 
-def _in_order(found: Sequence[_Found], gateway: Resource, server: _Server) -> list[_Found]:
+def _in_order(world: World, found: Sequence[_Found], gateway: Resource, server: Server) -> list[_Found]:
     """Return rules as the proxy has them: those that take everything go last, and end their VirtualService.
 
     Source: istio/istio, pilot/pkg/networking/core/gateway.go, and route/route.go, SortVHostRoutes, IsCatchAllRoute.
@@ -298,7 +288,7 @@ def _in_order(found: Sequence[_Found], gateway: Resource, server: _Server) -> li
         virtual, host, _, rule, _ = entry
         if (virtual.key, host) in ended:
             continue
-        takes_all = any(map(_takes_all, _meant(virtual, gateway, server, rule)))
+        takes_all = any(map(_takes_all, _meant(world, virtual, gateway, server, rule)))
         takes_all = takes_all or not (rule.get("match") or stands_in_variable(virtual, entry[-1]))
         if takes_all:
             ended.add((virtual.key, host))
@@ -335,7 +325,7 @@ def _is_bound(world: World, virtual: Resource, gateway: Resource) -> bool:
 
 
 def _names(virtual: Resource, gateway: Resource) -> bool:
-    return gateway.key.path in _in_full(virtual, virtual.spec.get("gateways"))
+    return gateway.key.path in in_full(virtual, virtual.spec.get("gateways"))
 
 
 def _perhaps(gateway: Resource, rule: DoorRule) -> DoorRule:
@@ -362,11 +352,6 @@ def _homes(world: World, gateway: Resource) -> set[str]:
     return gateway_pods.homes(world, gateway) or {gateway.key.namespace}
 
 
-def _in_full(virtual: Resource, names: object) -> list[str]:
-    """Return the names of Gateways with their namespaces: that of the VirtualService where none is said."""
-    return [name if "/" in name else f"{virtual.key.namespace}/{name}" for name in words(names)]
-
-
 def _shared(wanted: str, offered: str, home: str, there: str) -> str | None:
     """Return the hosts that a VirtualService and a server have in common; None for none.
 
@@ -389,105 +374,30 @@ def _pattern(offered: str) -> str:
     return "" if name == "*" else name
 
 
-def _http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[str, Any], Pointer]]:
-    """Yield name, rule and place of the HTTP routes, those that are delegated in their place."""
-    for number, rule in enumerate(map(mapping, entries(virtual, "http"))):
-        pointer: Pointer = ("spec", "http", number)
-        name = text(rule.get("name")) or f"http-{number}"
-        if not rule.get("delegate"):
-            yield name, {**rule, **_routes(world, virtual, "http", number)}, pointer
-            continue
-        key = _delegate(virtual, rule)
-        other, namespace = world.get(key), key.namespace
-        if open_ := leads_out(world, key) or ({UNSEEN: str(key)} if other is not None and is_left_open(other) else {}):
-            yield name, {**rule, **open_}, pointer
-        if other is not None and _fault_of_delegate(other, virtual):
-            other = None
-        for further, inner in enumerate([] if other is None else map(mapping, sequence(other.spec.get("http")))):
-            whole = merged(rule, inner)
-            if whole is None:
-                continue
-            routes = _routes(world, virtual if other is None else other, "http", further)["route"]
-            placed = [_at_home(each, namespace) for each in routes]
-            yield f"{name} delegated {further}", {**whole, "route": placed}, pointer
-
-
-def _routes(world: World, virtual: Resource, field: str, number: int) -> dict[str, list[Mapping[str, Any]]]:
-    """Return where a rule sends requests, with what is known of destinations that proxies cannot get them to."""
-    ends = world.once(_failing)
-    routes = map(mapping, sequence(mapping(entries(virtual, field)[number]).get("route")))
-    at: Pointer = ("spec", field, number, "route")
-    return {"route": [{**each, **ends.get((virtual.key, (*at, place)), {})} for place, each in enumerate(routes)]}
-
-
-def _failing(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, str]]:
-    """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
-    not shown to the proxies. Of a Service that is missing its own resolution tells."""
-    ends = implementation(_IMPLEMENTATION).dead_ends(world)
-    told = (end for end in ends if end.pointer[3:4] == ("route",) and all(map(world.get, end.about)))
-    return {(end.holder.key, end.pointer[:5]): marked(end) for end in told}
-
-
-def _delegate(virtual: Resource, rule: Mapping[str, Any]) -> ResourceKey:
-    """Return the VirtualService whose rules stand in the place of a rule."""
-    named = mapping(rule.get("delegate"))
-    namespace = text(named.get("namespace")) or virtual.key.namespace
-    return ResourceKey(*VIRTUAL_SERVICE, namespace, text(named.get("name")))
-
-
-def _fault_of_delegate(delegate: Resource, virtual: Resource) -> str:
-    """Return why a VirtualService is none to delegate to, "" where it is: the rule is left out then.
-
-    Source: pilot/pkg/model/virtualservice.go, mergeVirtualServicesIfNeeded.
-    """
-    if texts(delegate.spec.get("hosts")):
-        return "which has `hosts`, and so is a root itself"
-    shown = is_exported(delegate, virtual.key.namespace)
-    return f"which is not shown to namespace {virtual.key.namespace}" if shown is False else ""
-
-
-def undelegated(world: World) -> Iterator[DeadEnd]:
-    """Yield the rules that delegate to what is no delegate for them."""
-    for virtual in world.of_kind(*VIRTUAL_SERVICE):
-        for number, rule in enumerate(map(mapping, sequence(virtual.spec.get("http")))):
-            key = _delegate(virtual, rule) if rule.get("delegate") else None
-            other = None if key is None else world.get(key)
-            why = "" if other is None else _fault_of_delegate(other, virtual)
-            if key is not None and other is None and key.name and world.resolve(key).missing:
-                why = "" if world.elsewhere(key) else "which is missing"
-            if key is not None and why:
-                does, fix = (
-                    f"delegates to {key}, {why}",
-                    "name a VirtualService without hosts that is shown to this one",
-                )
-                then = "the rule is left out: its requests go on to the next one, or get 404"
-                yield DeadEnd(virtual, ("spec", "http", number, "delegate"), does, fix, (key,), then=then)
-
-
-def _at_home(route: Mapping[str, Any], namespace: str) -> Mapping[str, Any]:
-    """Return a destination with the namespace in which its short name is meant."""
-    destination = mapping(route.get("destination"))
-    host = text(destination.get("host"))
-    full = host if "." in host else f"{host}.{namespace}.svc.cluster.local"
-    return {**route, "destination": {**destination, "host": full}}
-
-
-def _is_meant(virtual: Resource, gateway: Resource, server: _Server, match: Mapping[str, Any]) -> bool:
+def _is_meant(virtual: Resource, gateway: Resource, server: Server, match: Mapping[str, Any]) -> bool:
     """Return whether a match is for the port and the Gateway of a server."""
-    named = _in_full(virtual, match.get("gateways"))
-    here = f"{gateway.key.namespace}/{gateway.key.name}"
-    return (not named or here in named) and match.get("port") in (None, 0, server.opening.port)
+    return is_meant(virtual, gateway.key.path, server.opening.port, match)
 
 
-def _meant(virtual: Resource, gateway: Resource, server: _Server, rule: Mapping[str, Any]) -> Iterator[Any]:
+def _meant(
+    world: World, virtual: Resource, gateway: Resource, server: Server, rule: Mapping[str, Any]
+) -> Iterator[Any]:
     """Yield the matches of a rule that are for requests at this server."""
     for match in map(mapping, sequence(rule.get("match"))):
         scheme = mapping(match.get("scheme")).get("exact")
-        if not _is_meant(virtual, gateway, server, match) or match.get("sourceLabels"):
-            continue
-        if match.get("sourceNamespace") or scheme not in (None, server.opening.scheme):
-            continue
-        yield match
+        if _is_meant(virtual, gateway, server, match) and scheme in (None, server.opening.scheme):
+            sources = sources_of(match)
+            if not sources or _sends(world, gateway, sources):
+                yield match
+
+
+def _sends(world: World, gateway: Resource, sources: Mapping[str, Any]) -> bool:
+    """Return whether the pods of a Gateway are among those that a match names: they are who sends the requests on."""
+    pods = [pod_labels(each) for each in gateway_pods.selected(world, gateway)] or [
+        mapping(gateway.spec.get("selector"))
+    ]
+    home, wanted = sources.get("namespace"), mapping(sources.get("labels")).items()
+    return (not home or home in _homes(world, gateway)) and any(wanted <= each.items() for each in pods)
 
 
 def _by_authority(found: Sequence[_Found]) -> Iterator[_Found]:
@@ -500,156 +410,11 @@ def _by_authority(found: Sequence[_Found]) -> Iterator[_Found]:
     for _, host, _, rule, _ in found:
         for match in map(mapping, sequence(rule.get("match"))):
             exact = text(mapping(match.get("authority")).get("exact")).lower().partition(":")[0]
-            if exact and exact not in declared and _is_wildcard(host) and covers(host, exact):
+            if exact and exact not in declared and is_wildcard(host) and covers(host, exact):
                 named.setdefault(host, {})[exact] = None
     for virtual, host, *rest in found:
         for each in (host, *named.get(host, ())):
             yield virtual, each, *rest
-
-
-def _is_wildcard(host: str) -> bool:
-    return not host or host.startswith("*")
-
-
-def _is_for(match: Mapping[str, Any], host: str, server: _Server) -> bool | None:
-    """Return whether a match takes the authority of requests for a host; None where that depends on the host that a
-    wildcard stands for, or cannot be told."""
-    authority = mapping(match.get("authority"))
-    if not authority:
-        return True
-    names = (host, f"{host}:{server.opening.port}")
-    if "exact" in authority:
-        return text(authority["exact"]).lower() in names
-    if _is_wildcard(host):
-        return None
-    if "prefix" in authority:
-        return host.startswith(text(authority["prefix"]).lower())
-    return Predicate(EXPRESSION, text(authority.get("regex"))).takes(host)
-
-
-def _matches(match: Mapping[str, Any], host: str, server: _Server) -> Iterator[dict[str, Any]]:
-    """Yield a match as routes have it, once for each method; what they cannot say is an expression that nobody reads
-    here."""
-    said: dict[str, Any] = {"path": _path(mapping(match.get("uri")), match.get("ignoreUriCase") is True)}
-    for field, name in (("headers", "headers"), ("queryParams", "queryParams")):
-        conditions = [{"name": key, **_text(mapping(value))} for key, value in mapping(match.get(field)).items()]
-        if conditions:
-            said[name] = conditions
-    method = mapping(match.get("method"))
-    words = _ONE_OF.fullmatch(text(method.get("regex")))
-    methods = [method["exact"]] if text(method.get("exact")) else words[1].split("|") if words else []
-    if (method and not methods) or match.get("withoutHeaders") or _is_for(match, host, server) is None:
-        said["path"] = {"type": FOREIGN, "value": str(dict(match))}
-    yield from ({**said, "method": each} for each in methods) if methods else (said,)
-
-
-def _path(uri: Mapping[str, Any], folds: bool) -> dict[str, str]:
-    """Return what a uri takes: a prefix is one of the text, not of path elements."""
-    fold = "(?i)" if folds else ""
-    if "exact" in uri:
-        exact = text(uri["exact"])
-        return {"type": EXPRESSION, "value": f"{fold}{plain(exact)}"} if folds else {"type": "Exact", "value": exact}
-    if "prefix" in uri:
-        prefix = text(uri["prefix"])
-        if prefix == "/":
-            return {"type": PREFIX, "value": "/"}
-        return {"type": EXPRESSION, "value": f"{fold}{plain(prefix)}.*"}
-    if "regex" in uri:
-        return {"type": EXPRESSION, "value": text(uri["regex"])}
-    return {"type": PREFIX, "value": "/"}
-
-
-def _text(wanted: Mapping[str, Any]) -> dict[str, str]:
-    """Return a condition on a header or parameter."""
-    if "exact" in wanted:
-        return {"value": text(wanted["exact"])}
-    if "prefix" in wanted:
-        return {"type": EXPRESSION, "value": f"{plain(text(wanted['prefix']))}.*"}
-    return {"type": EXPRESSION, "value": text(wanted.get("regex")) or ".*"}
-
-
-def _body(
-    world: World, virtual: Resource, rule: Mapping[str, Any], server: _Server
-) -> tuple[dict[str, Any], tuple[Guard, ...]]:
-    """Return a rule as routes have it, and what answers its requests in place of a backend."""
-    filters = _cross_site(mapping(rule.get("corsPolicy")))
-    redirect, direct = mapping(rule.get("redirect")), mapping(rule.get("directResponse"))
-    if redirect:
-        moved: dict[str, Any] = {"statusCode": redirect.get("redirectCode", 301)}
-        for field, name in (("scheme", "scheme"), ("authority", "hostname"), ("port", "port")):
-            if redirect.get(field):
-                moved[name] = redirect[field]
-        if text(redirect.get("uri")):
-            moved["path"] = {"type": "ReplaceFullPath", "replaceFullPath": redirect["uri"]}
-        return {"filters": [{"type": "RequestRedirect", "requestRedirect": moved}]}, ()
-    if direct:
-        status = direct.get("status")
-        return {}, (answering(virtual, status if isinstance(status, int) else 200),)
-    rewrite = mapping(rule.get("rewrite"))
-    host, path = text(rewrite.get("authority")), text(rewrite.get("uri"))
-    if host or path:
-        replaced: dict[str, Any] = {"path": {"type": "ReplaceFullPath", "replaceFullPath": path}} if path else {}
-        rewritten = {**({"hostname": host} if host else {}), **replaced}
-        filters.append({"type": "URLRewrite", "urlRewrite": rewritten})
-    changes = mapping(mapping(rule.get("headers")).get("request"))
-    if changes:
-        added = {
-            field: [{"name": name, "value": str(value)} for name, value in mapping(changes.get(field)).items()]
-            for field in ("set", "add")
-        }
-        modified = {**{field: each for field, each in added.items() if each}, "remove": texts(changes.get("remove"))}
-        filters.append({"type": "RequestHeaderModifier", "requestHeaderModifier": modified})
-    routes = [mapping(route) for route in sequence(rule.get("route"))]
-    alone = len(routes) == 1  # whatever its weight
-    references = [_reference(world, virtual, each, 1 if alone else each.get("weight", 0), server) for each in routes]
-    waits = {"request": rule.get("timeout"), "backendRequest": mapping(rule.get("retries")).get("perTryTimeout")}
-    return {**timed(waits), "filters": filters, "backendRefs": references}, ()
-
-
-def _cross_site(stated: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the filter that answers preflights (pilot/pkg/networking/core/route/route.go, TranslateCORSPolicy)."""
-    said = [mapping(each) for each in sequence(stated.get("allowOrigins"))]
-    said = said or [{"exact": each} for each in texts(stated.get("allowOrigin"))]
-    origins = [origin(text(each["exact"])) if "exact" in each else {"regex": _text(each)["value"]} for each in said]
-    rest = {name: stated[name] for name in ("allowMethods", "allowHeaders", "exposeHeaders") if name in stated}
-    cors = {"allowOrigins": origins, "allowCredentials": stated.get("allowCredentials") is True, **rest}
-    return [{"type": "CORS", "cors": cors}] if origins else []
-
-
-def _reference(
-    world: World, virtual: Resource, route: Mapping[str, Any], weight: object, server: _Server
-) -> dict[str, Any]:
-    """Return a destination as routes name it; without a port it is that of the Service, of several the server's.
-
-    Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster.
-    """
-    destination = mapping(route.get("destination"))
-    host, port = text(destination.get("host")), mapping(destination.get("port")).get("number")
-    name, dot, rest = host.partition(".")
-    namespace, _, suffix = rest.partition(".")
-    faults = {field: route[field] for field in (FAILS, MAY_FAIL) if field in route}
-    if dot and not suffix.startswith("svc"):
-        other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
-        return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
-    port = _port(world, virtual, route) or server.opening.port
-    return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
-
-
-def _port(world: World, virtual: Resource, route: Mapping[str, Any]) -> int | None:
-    """Return the port of a destination: the one that is stated, or the Service's; None where that has several."""
-    destination = mapping(route.get("destination"))
-    stated = mapping(destination.get("port")).get("number")
-    name, _, rest = text(destination.get("host")).partition(".")
-    service = world.get(ResourceKey("", "Service", rest.partition(".")[0] or virtual.key.namespace, name))
-    ports = [] if service is None else [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-    ports = [stated] if isinstance(stated, int) else ports
-    return ports[0] if len(ports) == 1 and isinstance(ports[0], int) else None
-
-
-def _named(world: World, virtual: Resource, rule: Mapping[str, Any], name: str, server: _Server) -> str:
-    """Return the name of a rule, with the port of the server where that decides where its requests go."""
-    ports = [_port(world, virtual, mapping(route)) for route in sequence(rule.get("route"))]
-    return f"{name} at {server.opening.port}" if None in ports else name
 
 
 def _unseen(world: World, gateway: Resource, policies: Mapping[ResourceKey, PolicyState]) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from policylint.doors.istio import VIRTUAL_SERVICE
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.namedtuple import NamedTuple
 
 _WORDS = frozenset({"name", "statPrefix", "uri", "ignoreUriCase"})

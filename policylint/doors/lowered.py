@@ -123,13 +123,13 @@ class Door(NamedTuple):
     """Where requests come in.
 
     Args:
-        state: with its listeners.
+        state: with its listeners; None for what clients in the mesh come by, who meet none.
         routes: one for each object, host and port, those that may not be there apart.
         whole: by object, all of it.
         groups: the guards.
     """
 
-    state: GatewayState
+    state: GatewayState | None
     routes: tuple[RouteState, ...]
     whole: Mapping[ResourceKey, RouteState]
     groups: tuple[Group, ...]
@@ -210,31 +210,82 @@ def door(
         0,
         served_by=served_by,
     )
-    numbers: dict[ResourceKey, dict[str, int]] = {}
-    of_holder: dict[ResourceKey, list[DoorRule]] = {}
-    by_route: dict[tuple[ResourceKey, str, Opening, str], list[DoorRule]] = {}
-    for rule in rules:
-        own = numbers.setdefault(rule.holder.key, {})
-        own.setdefault(rule.name, len(own))
-        of_holder.setdefault(rule.holder.key, []).append(rule)
-        by_route.setdefault((rule.holder.key, rule.host, rule.opening, rule.unknown), []).append(rule)
-    whole: dict[ResourceKey, RouteState] = {}
-    for key, own in numbers.items():
-        entries = list({rule.name: rule for rule in of_holder[key]}.values())
-        hosts = tuple(dict.fromkeys(rule.host for rule in of_holder[key]))
-        lowered = _lowered(entries, own, hosts)
-        whole[key] = RouteState(lowered, hosts, (), backends(lowered))
+    found = _Lowered(rules, backends)
     routes = tuple(
-        _route(state, listeners[opening], host, entries, numbers[key], whole[key].backends, unknown)
-        for (key, host, opening, unknown), entries in by_route.items()
+        found.route(place, _parent(state, listeners[place.opening], place.host, place.unknown))
+        for place in found.places
     )
-    parents: dict[ResourceKey, list[ParentState]] = {}
-    for each in routes:
-        parents.setdefault(each.route.key, []).extend(each.parents)
-    for key, route in whole.items():
-        whole[key] = route._replace(parents=tuple(parents.get(key, ())))
     groups, policies = _groups(rules, {opening: listener.node for opening, listener in listeners.items()}, kind)
-    return Door(state, routes, whole, tuple(groups), policies)
+    return Door(state, routes, found.whole(routes), tuple(groups), policies)
+
+
+def inside(
+    rules: Iterable[DoorRule],
+    parents: Mapping[tuple[Resource, Opening], tuple[ParentState, ...]],
+    kind: PolicyKind,
+    backends: Callable[[Resource], tuple[BackendState, ...]],
+) -> Door:
+    """Return the routes of Services for clients in the mesh, as a door without listeners.
+
+    Args:
+        parents: the Services, by object and port; those for which it has no rule are among them.
+    """
+    rules = settled(rules, in_order=True)
+    found = _Lowered(rules, backends)
+    made = {(place.holder, place.opening): place for place in found.places}
+    routes = tuple(
+        found.route(place, *services)
+        if (place := made.get((holder.key, opening))) is not None
+        else RouteState(made_of(holder, {"rules": []}, {}), ("",), services, ())
+        for (holder, opening), services in parents.items()
+    )
+    groups, policies = _groups(rules, {}, kind)
+    return Door(None, routes, found.whole(routes), tuple(groups), policies)
+
+
+class _Place(NamedTuple):
+    """Where the rules of an object are those of one route."""
+
+    holder: ResourceKey
+    host: str
+    opening: Opening
+    unknown: str
+
+
+class _Lowered:
+    """The objects of some rules as routes: one for each host and port, those that may not be there apart."""
+
+    __slots__ = ("_numbers", "_whole", "places")
+
+    def __init__(self, rules: Iterable[DoorRule], backends: Callable[[Resource], tuple[BackendState, ...]]) -> None:
+        self._numbers: dict[ResourceKey, dict[str, int]] = {}
+        self.places: dict[_Place, list[DoorRule]] = {}
+        of_holder: dict[ResourceKey, list[DoorRule]] = {}
+        for rule in rules:
+            own = self._numbers.setdefault(rule.holder.key, {})
+            own.setdefault(rule.name, len(own))
+            of_holder.setdefault(rule.holder.key, []).append(rule)
+            self.places.setdefault(_Place(rule.holder.key, rule.host, rule.opening, rule.unknown), []).append(rule)
+        self._whole: dict[ResourceKey, RouteState] = {}
+        for key, own in self._numbers.items():
+            entries = list({rule.name: rule for rule in of_holder[key]}.values())
+            hosts = tuple(dict.fromkeys(rule.host for rule in of_holder[key]))
+            lowered = _lowered(entries, own, hosts)
+            self._whole[key] = RouteState(lowered, hosts, (), backends(lowered))
+
+    def route(self, place: _Place, *parents: ParentState) -> RouteState:
+        """Return the route of a place."""
+        entries, numbers = self.places[place], self._numbers[place.holder]
+        own = {numbers[rule.name] for rule in entries}
+        named = tuple(each for each in self._whole[place.holder].backends if each.rule in own)
+        return RouteState(_lowered(entries, numbers, (place.host,)), (place.host,), parents, named)
+
+    def whole(self, routes: Iterable[RouteState]) -> dict[ResourceKey, RouteState]:
+        """Return all of each object, with the parents of its routes."""
+        parents: dict[ResourceKey, list[ParentState]] = {}
+        for each in routes:
+            parents.setdefault(each.route.key, []).extend(each.parents)
+        return {key: route._replace(parents=tuple(parents.get(key, ()))) for key, route in self._whole.items()}
 
 
 def plain(path: str) -> str:
@@ -303,18 +354,9 @@ def _lowered(entries: Sequence[DoorRule], numbers: Mapping[str, int], hosts: tup
     return made_of(entries[0].holder, {"hostnames": [host for host in hosts if host], "rules": bodies}, places)
 
 
-def _route(
-    gateway: GatewayState,
-    listener: ListenerState,
-    host: str,
-    entries: Sequence[DoorRule],
-    numbers: Mapping[str, int],
-    backends: Iterable[BackendState],
-    unknown: str,
-) -> RouteState:
-    route = _lowered(entries, numbers, (host,))
+def _parent(gateway: GatewayState, listener: ListenerState, host: str, unknown: str) -> ParentState:
     key = gateway.gateway.key
-    parent = ParentState(
+    return ParentState(
         number=0,
         pointer=("metadata", "name"),
         wanted=key,
@@ -333,28 +375,49 @@ def _route(
         serves=True,
         silent=True,
     )
-    own = {numbers[rule.name] for rule in entries}
-    return RouteState(route, (host,), (parent,), tuple(backend for backend in backends if backend.rule in own))
+
+
+def called(service: Resource, port: int) -> ParentState:
+    """Return a port of a Service as a parent of routes for clients in the mesh."""
+    key = service.key
+    return ParentState(
+        number=0,
+        pointer=("metadata", "name"),
+        wanted=key,
+        section="",
+        port=port,
+        text=str(key),
+        resolution=Resolution("found", "", service),
+        section_found=True,
+        mesh=True,
+        candidates=(),
+        gateway=None,
+        controller="",
+        conditions=(),
+        serves=True,
+        silent=True,
+    )
 
 
 def _groups(
     rules: Iterable[DoorRule], listeners: Mapping[Opening, Node], kind: PolicyKind
 ) -> tuple[list[Group], dict[ResourceKey, Resource]]:
     """Return the guards as effective policies of rules at listeners, those of one holder and content together."""
-    alike: dict[object, tuple[tuple[Guard, ...], dict[tuple[Node, Node], None]]] = {}
+    alike: dict[object, tuple[tuple[Guard, ...], dict[tuple[Node, ...], None]]] = {}
     policies: dict[ResourceKey, Resource] = {}
     for rule in rules:
         guards = tuple(guard for guard in rule.guards if guard.spec)
         if guards:
             place = (rule.holder.key, *((guard.holder.key, str(guard.spec)) for guard in guards))
-            way = listeners[rule.opening], rule_node(rule.holder.key, rule.name)
+            above = (listeners[rule.opening],) if rule.opening in listeners else ()
+            way = *above, rule_node(rule.holder.key, rule.name)
             alike.setdefault(place, (guards, {}))[1][way] = None
     groups = []
     for guards, ways in alike.values():
         attachments = []
         spec: dict[str, Any] = {}
         owners: dict[Pointer, ResourceKey] = {}
-        nodes = list(dict.fromkeys(node for _, node in ways))
+        nodes = list(dict.fromkeys(way[-1] for way in ways))
         for guard in guards:
             policy = made_of(guard.holder, guard.spec, {("spec", *at): place for at, place in guard.places.items()})
             policies.setdefault(policy.key, policy)

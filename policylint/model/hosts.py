@@ -19,6 +19,20 @@ def names_service(host: str, home: str, service: ResourceKey) -> bool:
     return name == service.name and (rest in of_namespace if rest else home == service.namespace)
 
 
+def in_full(host: str, home: str) -> str:
+    """Return a host as Istio knows it: what has no dot is a Service of the namespace of the object."""
+    return host.lower() if "." in host or host == "*" else f"{host.lower()}.{home}.svc.cluster.local"
+
+
+def is_service_in_full(host: str, home: str, service: ResourceKey) -> bool:
+    """Tell whether a host is a Service for Istio, which completes what has no dot: `web.shop` is a name of its own.
+
+    Source: pilot/pkg/model/config.go, ResolveShortnameToFQDN.
+    """
+    is_whole = "." not in host or host.endswith(".svc.cluster.local") or host.startswith("*")
+    return is_whole and host != "*" and names_service(host.lower(), home, service)
+
+
 def may_name_service(host: str, home: str, service: ResourceKey) -> bool:
     """Tell whether a host that may hold a variable means a Service, or may."""
     if not is_symbolic(host):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from policylint.documents import Pointer
-from policylint.model import Node, Resource, sequence, text
+from policylint.model import Node, Resource, ResourceKey, sequence, text
 from policylint.model.ternary import every, negated, some
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
@@ -26,6 +26,21 @@ CLAIM = "claim "
 SITE = "sending site"
 """How properties of requests are called: the address of the client, its identity, how those of its token begin, and the
 site whose script or form sends it."""
+
+
+class Leading(NamedTuple):
+    """A route of a Service that counts for a client.
+
+    Args:
+        left_out: matches, by the number of their rule and their own, that its proxy has not.
+        perhaps: those of which it is not known whether it has them, since its labels are not.
+        doubt: why it is not known whether the route counts; "" where it is.
+    """
+
+    route: ResourceKey
+    left_out: frozenset[tuple[int, int]] = frozenset()
+    perhaps: frozenset[tuple[int, int]] = frozenset()
+    doubt: str = ""
 
 
 def _nobody(_: Sequence[Resource]) -> tuple[Resource | None, bool]:

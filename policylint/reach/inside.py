@@ -14,7 +14,7 @@ from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
 from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
 from policylint.trace import Trace, Tracer
-from policylint.trace.mesh import MetBy, consumers, met_by, routed_otherwise, routing, server_names
+from policylint.trace.mesh import MetBy, consumers, met_by, routing, server_names
 from policylint.trace.network import met_by_network
 
 IDENTIFIED = Predicate("Pair", "*/*")
@@ -39,7 +39,7 @@ def called_inside(tracer: Tracer, services: Collection[ResourceKey] | None = Non
         key = service.key
         if service.spec.get("type") == "ExternalName" or (services is not None and key not in services):
             continue
-        if not tracer.admissions.any and key not in tracer.in_mesh and routed_otherwise(world, key) is None:
+        if not tracer.admissions.any and key not in tracer.in_mesh and not any(routing(world, key)):
             continue
         behind = tracer.simulation.acting.workloads(key)
         if not behind or any(tracer.simulation.meshes.proxied(workload) is not False for workload in behind):
@@ -99,15 +99,17 @@ def told_apart(tracer: Tracer, entry: EntryPoint) -> set[Predicate]:
     return {IDENTIFIED, *map(clients_of, filter(None, homes)), *_met(tracer, entry)}
 
 
-def parts(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> Iterator[tuple[int, bool]]:
-    """Yield the clients of an entry by what their requests meet before they come to the Service, and whether they meet
-    its routes: first those without an identity, last those of whom no workload was seen."""
+def parts(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> Iterator[tuple[int, MetBy | None]]:
+    """Yield the clients of an entry by what their requests meet before they come to the Service, None where they meet
+    none of its routes: first those without an identity, last those of whom no workload was seen."""
     found: dict[MetBy, int] = {}
     for mask, met in _masks(tracer, entry, dimension):
         found[met] = found.get(met, 0) | mask
-    yield 1, False
-    yield from ((mask, met.is_led_by_rules) for met, mask in found.items() if mask)
-    yield dimension.all & ~(sum(found.values()) | 1), True
+    yield 1, None
+    yield from ((mask, met if met.is_led_by_rules else None) for met, mask in found.items() if mask)
+    home = entry.consumer or _OTHER
+    others = met_by(tracer, entry.gateway, Client(None, home, f"{home}/{_OTHER}"), entry.port, entry.scheme)
+    yield dimension.all & ~(sum(found.values()) | 1), others if others.is_led_by_rules else None
 
 
 def _masks(tracer: Tracer, entry: EntryPoint, dimension: Dimension) -> list[tuple[int, MetBy]]:
@@ -134,7 +136,7 @@ def _met(tracer: Tracer, entry: EntryPoint) -> Mapping[Predicate, MetBy]:
         tracer.met_inside[place] = {}
         world, service, clients = tracer.simulation.world, entry.gateway, tracer.simulation.clients
         routed = service.kind != "Service" or service in tracer.in_mesh
-        routed = routed or routed_otherwise(world, service) is not None
+        routed = routed or any(routing(world, service))
         meshes = tracer.simulation.meshes.all
         routed = routed or tracer.admissions.has_front(service) or len(meshes) > 1
         routed = routed or any(mesh.hides_clients(world) for mesh in meshes)

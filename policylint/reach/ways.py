@@ -326,9 +326,10 @@ def _ways(tracer: Tracer, entry: EntryPoint, also: Stated, *, blank: bool, namel
             own = of_consumers(tracer, entry, dimensions[number])
             universe = (*universe[:number], own, *universe[number + 1 :])
             taken, boxes, takers = list(zip(boxes, takers, strict=True)), [], []
-            for clients, routed in parts(tracer, entry, dimensions[number]):
+            for clients, led in parts(tracer, entry, dimensions[number]):
                 part = (*universe[:number], clients & own, *universe[number + 1 :])
-                met = taken if routed and candidates else [(part, None)]
+                met = [] if led is None else [each for each in taken if each[1] is not None and led.is_led_by(each[1])]
+                met = met or [(part, None)]
                 boxes += (intersect(box, part) for box, _ in met)
                 takers += (taker for _, taker in met)
         steps = min(_MOST_STEPS, _STEPS_FOR_A_RULE * (len(boxes) + _FREE_RULES))

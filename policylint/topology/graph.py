@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, TypeVar
 
-from policylint.model import Node, ResourceKey, World
+from policylint.model import Node, Resource, ResourceKey, World
 from policylint.namedtuple import NamedTuple
 from policylint.topology.references import is_listener_set
 from policylint.topology.routes import extension_refs
@@ -87,6 +87,7 @@ class Topology:
         self._sections = sections
         self._synthetic = synthetic
         self._routes: dict[ResourceKey, RouteState] = {state.route.key: state for state in routes}
+        self._apart: dict[Resource, RouteState] = {}
         self._gateways: dict[ResourceKey, GatewayState] = {state.gateway.key: state for state in gateways}
         self._listener_sets = {state.listener_set.key: state for state in listener_sets}
         holders: list[GatewayState | ListenerSetState] = [*gateways, *listener_sets]
@@ -124,6 +125,10 @@ class Topology:
 
     def route(self, key: ResourceKey) -> RouteState | None:
         return self._routes.get(key)
+
+    def state_of(self, route: Resource) -> RouteState | None:
+        """Return the state of a route as it is served at one place: its rules there have numbers of their own."""
+        return self._apart.get(route) or self._routes.get(route.key)
 
     def gateway(self, key: ResourceKey) -> GatewayState | None:
         return self._gateways.get(key)
@@ -172,6 +177,7 @@ class Topology:
         opened.routes = [*self.routes, *routes]
         opened.revise_holders([*self.gateways, *gateways], self.listener_sets)
         opened._routes = {**self._routes, **whole_routes}
+        opened._apart = {state.route: state for state in opened.routes}
         return opened
 
     def add(self, *nodes: Node) -> int:

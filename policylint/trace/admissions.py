@@ -14,6 +14,7 @@ from policylint.policy.authorizing import (
     Checkpoint,
     Client,
     Decision,
+    Leading,
     PlacedDecision,
     RequestFacts,
     RequestQuestion,
@@ -58,20 +59,30 @@ class Admissions:
         """Whether any proxy of a mesh is asked at all."""
         return bool(self._asked)
 
-    def routing(self, service: ResourceKey, client: Client, port: int | None, *, stream: bool) -> set[Routing]:
-        """Return which routes of a Service the requests of a client meet: all where nothing else is known.
+    def counting(
+        self, service: ResourceKey, client: Client, port: int | None, routes: Sequence[Resource], *, stream: bool
+    ) -> set[tuple[Routing, tuple[Leading, ...] | None]]:
+        """Return which routes of a Service the requests of a client meet, all where nothing else is known, and which of
+        them count where its mesh says that by itself.
 
         It is several where that hangs on which of the workloads that it may be sends them.
+
+        Args:
+            routes: all of the Service.
         """
         if client.account == "":
-            return {"none"}
+            return {("none", None)}
         world = self._simulation.world
         resource, meshes = world.get(service), self._simulation.meshes.routing
-        found = set[Routing]()
+        found = set[tuple[Routing, tuple[Leading, ...] | None]]()
         for caller in client.callers or (None,):
             told = (mesh.routing(resource, caller, port, world, stream=stream) for mesh in meshes if resource)
             outside = caller is not None and self._simulation.meshes.proxied(caller) is False
-            found.add("none" if outside else next((answer for answer in told if answer is not None), "all"))
+            met: Routing = "none" if outside else next((answer for answer in told if answer is not None), "all")
+            home = client.namespace if caller is None else caller.key.namespace
+            asked = meshes if resource is not None and routes and met != "none" else ()
+            led = (mesh.leading(resource, caller, home, port, routes, world) for mesh in asked if resource)
+            found.add((met, next((each for each in led if each is not None), None)))
         return found
 
     def applied(

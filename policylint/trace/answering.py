@@ -17,6 +17,7 @@ from policylint.implementations.generic.limits import limits
 from policylint.implementations.generic.supported import unserved
 from policylint.matches import SLASHED
 from policylint.model import Node, Resource, ResourceKey, integer, is_symbolic, mapping, sequence, text, value_at
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.policy_kind import Answer
 from policylint.policy.authorizing import RequestQuestion
 from policylint.policy.handling import Redirect
@@ -46,7 +47,7 @@ class Responder:
         self._catalog = simulation.catalog
         self._topology = simulation.topology
         self._tls = tls
-        self._by_rule: dict[ResourceKey, dict[int, list[BackendState]]] = {}
+        self._by_rule: dict[Resource, dict[int, list[BackendState]]] = {}
         self._members = simulation.members
         self._known: dict[str, Implementation] = {}
         self._unmade: dict[tuple[ResourceKey | None, Node], tuple[int, str]] = {}
@@ -186,9 +187,9 @@ class Responder:
 
     def _backends_of(self, route: Resource) -> dict[int, list[BackendState]]:
         """Return the backends of a route by rule."""
-        by_rule = self._by_rule.get(route.key)
+        by_rule = self._by_rule.get(route)
         if by_rule is None:
-            by_rule, state = self._by_rule.setdefault(route.key, {}), self._topology.route(route.key)
+            by_rule, state = self._by_rule.setdefault(route, {}), self._topology.state_of(route)
             for backend in () if state is None else state.backends:
                 by_rule.setdefault(backend.rule, []).append(backend)
         return by_rule
@@ -256,7 +257,7 @@ class Responder:
             reason = f"no backend is written for the rule, but the chart of {maker} may add one"
             return _ended(trace, message, Outcome(unknown=True, reason=reason))
         outcome = outcome_of(backend_shares)
-        if at_door and not outcome.backends:
+        if (at_door or candidate.route.key[:2] == VIRTUAL_SERVICE) and not outcome.backends:
             from policylint.doors.annotations import without_backends
 
             outcome = outcome._replace(status=without_backends(self._world, candidate.route.key)[0])
@@ -385,7 +386,7 @@ class Responder:
         return kind.answers, integer(holder.get(field, kind.answers.unset))
 
     def _state(self, candidate: RuleCandidate) -> RouteState:
-        state = self._topology.route(candidate.route.key)
+        state = self._topology.state_of(candidate.route)
         return state if state is not None else RouteState(candidate.route, (), (), ())
 
     def below(

@@ -176,6 +176,8 @@ class Message:
         path = self._request.bare_path
         if found := mapping(modifier.get("replaceCaptured")):
             return expanded(f"^(?:{text(found.get('pattern'))}).*", path, text(found.get("by")), most=1) or "/"
+        if found := mapping(modifier.get("replaceMatched")):
+            return expanded(text(found.get("pattern")), path, text(found.get("by"))) or "/"
         prefix = self._prefix.rstrip("/")
         rest = path[len(prefix) :]
         new = text(modifier.get("replacePrefixMatch"))

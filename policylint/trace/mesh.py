@@ -6,16 +6,19 @@ Source: docs/design/request-precedence.md §9.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from policylint.doors.variables import entries_of, words
+from policylint.doors.variables import entries, entries_of, is_left_open, words
+from policylint.matches import Miss
 from policylint.model import Node, Resource, ResourceKey, World, text
 from policylint.model.hosts import is_exported, may_name_service
 from policylint.model.keys import filled_in
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.namedtuple import NamedTuple
-from policylint.policy.authorizing import Client, Decision
+from policylint.policy.authorizing import Client, Decision, Leading, Routing
+from policylint.simulation.ranking import Ranking
 from policylint.topology import RouteState, whole
 from policylint.topology.backends import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 _WORKLOADS = tuple(kind for _, kind in WORKLOADS)
 _SERVICES = ("Service", "ServiceImport")
+_AS_STATED = Ranking(stated=True)
+_PERHAPS = (Miss("labels", "labels of the client", undecided="which labels the pods of its client have"),)
 _STREAMS = {"tcp": "TCPRoute", "tls": "TLSRoute", "udp": "UDPRoute"}
 """The kind of the routes of connections, by the scheme of a request."""
 
@@ -57,7 +62,8 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         return start._replace(outcome=told)
     met = met_by(tracer, service, tracer.sender(request.client), request.port, request.scheme)
     if met.virtual is not None:
-        reason = f"{met.virtual} routes requests for {service}, and VirtualServices of a mesh are not evaluated"
+        why = met.doubt or "what it does with them is not evaluated"
+        reason = f"{met.virtual} routes requests for {service}, and {why}"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
     resource = tracer.simulation.world.get(service)
     if resource is not None and lacks_port(resource, request.port):
@@ -67,11 +73,10 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         reason = f"which routes of {service} count hangs on which workload of {request.client} sends it"
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
     attached = {state.route.key: state for state in _routes(tracer, service, request.port)}
-    chosen = [attached[key] for key in met.routes[0]]
-    is_consumer = any(state.route.key.namespace != service.namespace for state in chosen)
+    chosen = [(attached[each.route], each) for each in met.routes[0]]
     candidates = None if request.scheme in _STREAMS else _candidates(chosen, request)
     if candidates is None:
-        return _connected(tracer, start, service, chosen)
+        return _connected(tracer, start, service, [state for state, _ in chosen])
     takers = ordered(candidates)
     if why := doubt(candidates, takers):
         return start._replace(outcome=Outcome(unknown=True, reason=why))
@@ -81,7 +86,9 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         return start._replace(outcome=outcome, nearest=nearest_rules((), candidates, request))
     winner = takers[0]
     trace = tracer.finish(start, winner, takers, (), request.port)
-    kind = "consumer" if is_consumer else "producer"
+    if _is_virtual(winner.route.key):
+        return trace
+    kind = "producer" if all(each.route.namespace == service.namespace for each in met.routes[0]) else "consumer"
     return trace._replace(notes=(*trace.notes, f"{winner.route.key} is a {kind} route of {service}"))
 
 
@@ -120,11 +127,9 @@ def service_of(tracer: Tracer, request: Request) -> ResourceKey:
     return _object(tracer, request.service, _SERVICES)
 
 
-def routed_otherwise(world: World, service: ResourceKey, client: str | None = None) -> Resource | None:
-    """Return a VirtualService of Istio that routes the requests of a namespace, or of any, to a Service in the mesh, or
-    may."""
-    found = routing(world, service)
-    return next((each for each in found if client is None or is_exported(each, client) is not False), None)
+def routed_by(world: World, service: ResourceKey, client: str) -> Iterator[Resource]:
+    """Yield the VirtualServices of Istio that route the requests of a namespace to a Service in the mesh, or may."""
+    return (each for each in routing(world, service) if is_exported(each, client) is not False)
 
 
 def routing(world: World, service: ResourceKey) -> Iterator[Resource]:
@@ -149,16 +154,18 @@ def contenders(tracer: Tracer, request: Request) -> list[RuleCandidate]:
     if request.scheme in _STREAMS:
         return []
     service, home = service_of(tracer, request), _namespace(tracer.simulation.world, request.client)
-    (meets,) = tracer.admissions.routing(service, Client(), request.port, stream=False)
-    chosen = _chosen(tracer, service, request.port, home, meets)
-    candidates = _candidates(chosen, request) or ()
+    attached = _routes(tracer, service, request.port)
+    ((meets, _),) = tracer.admissions.counting(service, Client(), request.port, (), stream=False)
+    chosen = [(state, Leading(state.route.key)) for state in _chosen(attached, service, home, meets)]
+    own = [(state, Leading(state.route.key)) for state in attached if _is_virtual(state.route.key) and meets != "none"]
+    candidates = [*(_candidates(chosen, request) or ()), *(_candidates(own, request) or ())]
     return sorted((each for each in candidates if each.match.grpc == request.grpc), key=lambda each: each.order)
 
 
 def consumers(tracer: Tracer, service: ResourceKey, port: int | None) -> list[str]:
     """Return the namespaces whose clients have routes of their own to a port of a Service, sorted."""
-    homes = {state.route.key.namespace for state in _routes(tracer, service, port)}
-    return sorted(homes - {service.namespace})
+    routes = (state.route.key for state in _routes(tracer, service, port))
+    return sorted({key.namespace for key in routes if not _is_virtual(key)} - {service.namespace})
 
 
 def server_names(tracer: Tracer, service: ResourceKey, port: int | None) -> list[str]:
@@ -172,7 +179,8 @@ class MetBy(NamedTuple):
 
     Args:
         routes: those that count; of several alternatives it hangs on which of its workloads sends them.
-        virtual: the VirtualService that routes them, which is not evaluated.
+        virtual: the VirtualService that may route them, where it is not known whether it does, or where to.
+        doubt: why it is not; "" where that is not evaluated.
         fronts: the waypoints that they pass, each with why they may go past it.
         outside: the meshes that know nothing of the client, where others may.
         hidden: why it does not show the Service who it is, or may not.
@@ -180,8 +188,9 @@ class MetBy(NamedTuple):
         network: by backend what network policies do to all that it sends.
     """
 
-    routes: tuple[tuple[ResourceKey, ...], ...]
+    routes: tuple[tuple[Leading, ...], ...]
     virtual: ResourceKey | None = None
+    doubt: str = ""
     fronts: tuple[tuple[Node, str], ...] = ()
     outside: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
@@ -193,16 +202,28 @@ class MetBy(NamedTuple):
         """Whether it hangs on the rules of certain routes alone where requests end."""
         return self.virtual is None and len(self.routes) == 1 and bool(self.routes[0])
 
+    def is_led_by(self, candidate: RuleCandidate) -> bool:
+        """Return whether a match of a rule is among those of these routes."""
+        own, place = candidate.route.key, _place(candidate)
+        return any(each.route == own and place not in each.left_out for each in self.routes[0])
+
 
 def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | None, scheme: str) -> MetBy:
     """Return what the requests of a client to a Service, or to pods, meet before they come there."""
-    world, meets = tracer.simulation.world, ["none"]
+    world, attached = tracer.simulation.world, _routes(tracer, service, port)
+    counted: set[tuple[Routing, tuple[Leading, ...] | None]] = {("none", None)}
     if service.kind in _SERVICES:
-        meets = sorted(tracer.admissions.routing(service, client, port, stream=scheme in _STREAMS))
-    homes = [service.namespace if each == "producers" else client.namespace or "" for each in meets if each != "none"]
-    virtual = next(filter(None, (routed_otherwise(world, service, applies) for applies in homes)), None)
-    listed = (_chosen(tracer, service, port, client.namespace, each) for each in meets)
-    chosen = dict.fromkeys(tuple(state.route.key for state in each) for each in listed)
+        routes = [] if scheme in _STREAMS else [state.route for state in attached]
+        counted = tracer.admissions.counting(service, client, port, routes, stream=scheme in _STREAMS)
+    meets = sorted(counted, key=repr)
+    open_ = _left_open(world, service, client, attached, meets, scheme)
+    listed = (
+        tuple(Leading(each.route.key) for each in _chosen(attached, service, client.namespace, routing))
+        if led is None
+        else led
+        for routing, led in meets
+    )
+    chosen = dict.fromkeys(listed)
     fronts = ((front.path[0], front.doubt) for front in tracer.simulation.acting.fronts_for(service, client))
     outside = tracer.simulation.clients.outside(client)
     called = world.get(service) if client.account else None
@@ -210,14 +231,44 @@ def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | Non
     hidden = tuple(filter(None, hiding))
     own = (each.decision for each in tracer.admissions.by_own(service, client, port))
     kept_in = tuple(each for each in own if each.answer != "allowed")
-    return MetBy(tuple(chosen), None if virtual is None else virtual.key, tuple(fronts), outside, hidden, kept_in)
+    return MetBy(tuple(chosen), *open_, tuple(fronts), outside, hidden, kept_in)
+
+
+def _left_open(
+    world: World,
+    service: ResourceKey,
+    client: Client,
+    attached: Sequence[RouteState],
+    meets: Sequence[tuple[Routing, tuple[Leading, ...] | None]],
+    scheme: str,
+) -> tuple[ResourceKey | None, str]:
+    """Return the VirtualService of which it is not known what it does with the requests of a client, and why: rules for
+    connections are not evaluated, nor what a variable may stand for."""
+    for led in chain.from_iterable(led or () for _, led in meets):
+        if led.doubt:
+            return led.route, f"{led.doubt} is not known"
+    read = {state.route.key for state in attached} if scheme == "http" else frozenset()
+    homes = [service.namespace if met == "producers" else client.namespace or "" for met, _ in meets if met != "none"]
+    for virtual in chain.from_iterable(routed_by(world, service, home) for home in homes):
+        by_requests = scheme not in _STREAMS or any(entries(virtual, field) for field in ("tcp", "tls"))
+        if virtual.key not in read and (by_requests or is_left_open(virtual)):
+            return virtual.key, ""
+    return None, ""
+
+
+def _place(candidate: RuleCandidate) -> tuple[int, int]:
+    return candidate.rule.number, candidate.match.number or 0
+
+
+def _is_virtual(route: ResourceKey) -> bool:
+    return route[:2] == VIRTUAL_SERVICE
 
 
 def _chosen(
-    tracer: Tracer, service: ResourceKey, port: int | None, home: str | None, meets: str
+    attached: Sequence[RouteState], service: ResourceKey, home: str | None, meets: str
 ) -> tuple[RouteState, ...]:
-    """Return the routes that count for a client of a namespace: its own, or else those of the Service's."""
-    attached = _routes(tracer, service, port) if meets != "none" else ()
+    """Return the routes of Gateway API that count for a client of a namespace: its own, or those of the Service's."""
+    attached = [each for each in attached if not _is_virtual(each.route.key)] if meets != "none" else ()
     of_client = home if meets == "all" else service.namespace
     own = tuple(state for state in attached if state.route.key.namespace == of_client != service.namespace)
     return own or tuple(state for state in attached if state.route.key.namespace == service.namespace)
@@ -238,12 +289,23 @@ def _connected(tracer: Tracer, start: Trace, service: ResourceKey, chosen: Seque
     return along_route(tracer, start, fitting[0], ())
 
 
-def _candidates(chosen: Sequence[RouteState], request: Request) -> list[RuleCandidate] | None:
+def _candidates(chosen: Sequence[tuple[RouteState, Leading]], request: Request) -> list[RuleCandidate] | None:
     """Return the matches of some routes for a request or a call; None where no route is for it."""
-    calls = request.grpc and any(state.route.key.kind == "GRPCRoute" for state in chosen)
+    virtuals = [(state, led) for state, led in chosen if _is_virtual(state.route.key)]
+    if virtuals:
+        return [
+            each._replace(misses=each.misses or _PERHAPS, place=place)
+            if _place(each) in led.perhaps
+            else each._replace(place=place)
+            for place, (state, led) in enumerate(virtuals)
+            for each in tried(matches_at([(state.route, state.hostnames)], request.host, ranking=_AS_STATED), request)
+            if _place(each) not in led.left_out
+        ]
+    states = [state for state, _ in chosen]
+    calls = request.grpc and any(state.route.key.kind == "GRPCRoute" for state in states)
     kind = "GRPCRoute" if calls else "HTTPRoute"
-    listed = [(state.route, state.hostnames) for state in chosen if state.route.key.kind == kind]
-    taken = listed or any(state.route.key.kind in ("GRPCRoute", "HTTPRoute") for state in chosen)
+    listed = [(state.route, state.hostnames) for state in states if state.route.key.kind == kind]
+    taken = listed or any(state.route.key.kind in ("GRPCRoute", "HTTPRoute") for state in states)
     return list(tried(matches_at(listed, request.host, grpc=calls), request)) if taken else None
 
 

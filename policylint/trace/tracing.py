@@ -618,7 +618,7 @@ class Tracer:
             notes=(
                 *trace.notes,
                 *self.refusals((*nodes, *ends(working), *(node for share in working for node in beyond(share.key)))),
-                *taken_for_granted(self.topology.route(final.route.key), working),
+                *taken_for_granted(self.topology.state_of(final.route), working),
             ),
             questions=(*trace.questions, *questions),
             beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),

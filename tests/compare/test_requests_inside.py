@@ -245,4 +245,4 @@ def test_what_a_virtual_service_routes_inside_is_not_known_once_it_is_gone(tmp_p
     )
     found = requests(sides(tmp_path, of_tcp(virtual), of_tcp("")))
     assert not found.same
-    assert ["VirtualServices of a mesh are not evaluated" in why for why, _ in found.unknown] == [True]
+    assert ["what it does with them is not evaluated" in why for why, _ in found.unknown] == [True]

@@ -2086,3 +2086,42 @@ for _beside in ("", ", {path: {value: /}}", ", {headers: [{name: b, value: c}]}"
         ROUTE.replace("rules: [{", f"rules: [{{matches: [{_UNREADABLE}{_beside}], ", 1),
         SERVICE,
     )
+
+
+def _of_mesh(http: str, more: str = "", name: str = "v") -> str:
+    """A VirtualService for Service checkout in a mesh."""
+    return manifest(
+        "networking.istio.io/v1", "VirtualService", name, "shop", f"spec: {{hosts: [checkout]{more}, {http}}}"
+    )
+
+
+_ELSEWHERE = "route: [{destination: {host: second}}]"
+_CLIENTS = (
+    SERVICE,
+    deployment(),
+    deployment("second"),
+    deployment("asking", "tier: front"),
+    service("second", "shop", "[{port: 80, name: http}]", more="selector: {app: second}"),
+    *(labelled(namespace, "{istio-injection: enabled}") for namespace in ("shop", "infra")),
+    authorization(
+        "some", "selector: {matchLabels: {app: second}}, rules: [{from: [{source: {namespaces: [infra]}}]}]", "shop"
+    ),
+)
+_IN_MESH = {
+    "all requests": _of_mesh(f"http: [{{{_ELSEWHERE}}}]"),
+    "some paths": _of_mesh(f"http: [{{match: [{{uri: {{prefix: /a}}}}], {_ELSEWHERE}}}]"),
+    "pods with a label": _of_mesh(f"http: [{{match: [{{sourceLabels: {{tier: front}}}}], {_ELSEWHERE}}}]"),
+    "clients of a namespace": _of_mesh(f"http: [{{match: [{{sourceNamespace: infra}}], {_ELSEWHERE}}}]"),
+    "its own namespace": _of_mesh(f"http: [{{{_ELSEWHERE}}}]", ", exportTo: ['.']"),
+    "what it answers itself": _of_mesh(
+        f"http: [{{match: [{{uri: {{exact: /}}}}], directResponse: {{status: 403}}}}, {{{_ELSEWHERE}}}]"
+    ),
+    "another host": _of_mesh("http: [{redirect: {authority: pay}}]"),
+    "nobody": _of_mesh("http: [{route: [{destination: {host: nobody}}]}]"),
+    "either of two": _of_mesh(f"http: [{{{_ELSEWHERE}}}]")
+    + "---\n"
+    + _of_mesh("http: [{directResponse: {status: 404}}]", name="w"),
+}
+for _which, _virtual in _IN_MESH.items():
+    WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_CLIENTS, _virtual)
+    CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_CLIENTS, (*_CLIENTS, _virtual))

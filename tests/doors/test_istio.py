@@ -535,3 +535,81 @@ def test_a_delegate_is_shown_and_has_no_hosts(delegate: str | None, why: str, se
     found = [each for each in run(simulation, select={"GWP415"}) if "delegates to" in each.message]
     assert [why in each.message for each in found] == [True] * bool(why)
     assert answer(simulation, f"{SHOP}/")[0] == served
+
+
+@pytest.mark.parametrize(
+    ("match", "end"),
+    [
+        ("gateways: [istio-system/public]", "next"),
+        ("gateways: [istio-system/other]", "web"),
+        # who sends requests on are the pods of the Gateway, and nobody asks where it is named
+        ("sourceLabels: {istio: ingressgateway}", "next"),
+        ("sourceLabels: {app: web}", "web"),
+        ("sourceLabels: {app: web}, gateways: [istio-system/public]", "next"),
+        ("sourceNamespace: istio-system", "next"),
+        ("sourceNamespace: shop", "web"),
+        ("sourceNamespace: shop, gateways: [istio-system/public, mesh]", "next"),
+    ],
+)
+def test_matches_that_some_proxies_alone_have(match: str, end: str) -> None:
+    assert ends(gateway(), pods(), virtual(by(match)))[0] == end
+
+
+def test_rules_for_one_of_two_gateways_lead_where_they_say() -> None:
+    rules = [
+        f"{{match: [{{gateways: [istio-system/{name}]}}], route: [{{destination: {{host: {to}}}}}]}}"
+        for name, to in (("public", "web"), ("inner", "next"))
+    ]
+    both = virtual(f"[{', '.join(rules)}]", gateways="[istio-system/public, istio-system/inner]")
+    simulation = simulated(service("web"), service("next"), gateway(), gateway(name="inner"), both)
+    for name, to in (("public", "web"), ("inner", "next")):
+        assert answer(simulation, f"{SHOP}/", gateway=f"Gateway/istio-system/{name}")[0] == to
+
+
+REWRITES = "route: [{destination: {host: next}}]"
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "sent"),
+    [
+        # of a path the text is replaced that the match begins with, of others the whole
+        ("match: [{uri: {prefix: /a}}], rewrite: {uri: /n}", "/a/b", "/n/b"),
+        ("match: [{uri: {prefix: /a}}], rewrite: {uri: /n}", "/ab", "/nb"),
+        ("match: [{uri: {prefix: /a/}}], rewrite: {uri: /}", "/a/b", "/b"),
+        ("match: [{uri: {exact: /a/b}}], rewrite: {uri: /n}", "/a/b", "/n"),
+        ("match: [{uri: {regex: '/a.*'}}], rewrite: {uri: /n}", "/a/b", "/n"),
+        ("match: [{uri: {prefix: /A}, ignoreUriCase: true}], rewrite: {uri: /n}", "/a/b", "/n/b"),
+        ("rewrite: {uri: /n/}", "/a/b", "/n/a/b"),
+        ("match: [{uri: {prefix: /a/b}}, {uri: {prefix: /a}}], rewrite: {uri: /n}", "/a/b", "/n"),
+        ("match: [{uri: {prefix: /z}}, {uri: {exact: /a/b}}], rewrite: {uri: /n$1}", "/a/b", "/n$1"),
+        ("match: [{uri: {prefix: /a}}], rewrite: {uri: /n}", "/a/b?v=1", "/n/b?v=1"),
+        ("rewrite: {uriRegexRewrite: {match: '/([a-z])/', rewrite: '/x-\\1/'}}", "/a/b", "/x-a/b"),
+        ("rewrite: {uriRegexRewrite: {match: '[ab]', rewrite: c}}", "/a/b", "/c/c"),
+    ],
+)
+def test_what_a_rewrite_makes_of_a_path(rule: str, path: str, sent: str) -> None:
+    simulation = simulated(service("web"), service("next"), gateway(), virtual(f"[{{{rule}, {REWRITES}}}]"))
+    trace = Tracer(simulation).trace(Request(host="shop.example.com", path=path, port=80))
+    assert trace.forwarded is not None
+    assert trace.forwarded.path == sent
+
+
+@pytest.mark.parametrize(
+    ("fault", "end"),
+    [
+        ("abort: {httpStatus: 418, percentage: {value: 100}}", "418"),
+        ("abort: {httpStatus: 418, percentage: {value: 0}}", "next"),
+        ("abort: {httpStatus: 418}", "next"),
+        ("delay: {fixedDelay: 5s, percentage: {value: 100}}", "next"),
+    ],
+)
+def test_what_a_fault_answers(fault: str, end: str) -> None:
+    assert ends(gateway(), virtual(f"[{{fault: {{{fault}}}, {REWRITES}}}]"))[0] == end
+
+
+def test_a_fault_for_some_requests_leaves_open_what_they_get() -> None:
+    rule = f"[{{fault: {{abort: {{httpStatus: 418, percentage: {{value: 50}}}}}}, {REWRITES}}}]"
+    trace = Tracer(simulated(service("next"), gateway(), virtual(rule))).trace(
+        Request(host="shop.example.com", port=80)
+    )
+    assert trace.depends

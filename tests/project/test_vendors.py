@@ -28,6 +28,7 @@ _DOORS = frozenset(
             "doors.contour",
             "doors.istio",
             "doors.istio_order",
+            "doors.istio_rules",
             "doors.kong_groups",
             "doors.nginx",
             "doors.nginx_policies",

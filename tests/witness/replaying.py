@@ -31,6 +31,7 @@ from tests.witness import (
     istio_connections,
     istio_requests,
     istio_routes,
+    istio_sidecars,
     kgateway_requests,
     kuadrant,
     kustomize,
@@ -59,6 +60,7 @@ DEPLOYERS: Mapping[str, tuple[Callable[[str, int], list[Manifest]], deployed.Wit
 """The grammar of trees for each deployer, who asks about them, and the program that is asked."""
 PROXIES: Mapping[str, tuple[ModuleType, str]] = {
     "istio-routes": (istio_routes, "istio ./routes"),
+    "istio-sidecars": (istio_sidecars, "istio ./sidecars"),
     "kgateway-requests": (kgateway_requests, "kgateway"),
     "nginx-requests": (nginx_requests, "nginx_gateway_fabric"),
     "nginx-virtual-servers": (nginx_virtual_servers, "nginx_ingress_controller"),

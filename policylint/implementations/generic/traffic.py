@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from policylint.catalog.kinds import Catalog
 from policylint.documents import Pointer
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
     from policylint.network.rules import PolicySpec
-    from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts, Routing
+    from policylint.policy.authorizing import Checkpoint, Client, Decision, Leading, RequestFacts, Routing
     from policylint.policy.beside import Beside
     from policylint.policy.bindings import ObjectBinding
     from policylint.policy.client_addresses import Believed
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from policylint.topology.ports import HostsServed
 from policylint.implementations.generic.base import Behaviour
 from policylint.model.kinds import SERVICE
+
+SOURCES: Final = "sources"
+"""In a match of a route for clients in the mesh: labels and namespace of the pods whose proxies alone have it."""
+
+OF_LISTENER: Final = "ofListener"
+"""In a destination of a route for clients in the mesh: that its port is the one they call, and not its Service's."""
 
 
 class ServingMatch(Protocol):
@@ -347,6 +353,24 @@ class Traffic(Behaviour):
         Args:
             caller: None where it is not known.
             stream: whether they are connections without requests.
+        """
+        return None
+
+    def leading(
+        self,
+        service: Resource,  # noqa: ARG002
+        caller: Resource | None,  # noqa: ARG002
+        home: str | None,  # noqa: ARG002
+        port: int | None,  # noqa: ARG002
+        routes: Sequence[Resource],  # noqa: ARG002
+        world: World,  # noqa: ARG002
+    ) -> tuple[Leading, ...] | None:
+        """Return which routes of a Service, of its own (VirtualServices) among them, the proxy of a client takes rules
+        from, in order; by default None: those that Gateway API says.
+
+        Args:
+            caller: None where it is not known.
+            home: its namespace, None where that is not known.
         """
         return None
 

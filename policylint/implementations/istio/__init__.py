@@ -35,6 +35,7 @@ from policylint.implementations.istio import (
     routes,
     tokens,
     unseen,
+    virtual_services,
 )
 from policylint.implementations.istio import targets as naming
 from policylint.implementations.istio.contexts import ProxyContexts
@@ -44,7 +45,7 @@ from policylint.implementations.istio.own_gateways import asks_for_identities, s
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
-from policylint.policy.authorizing import Checkpoint, Client, Decision, RequestFacts, Routing
+from policylint.policy.authorizing import Checkpoint, Client, Decision, Leading, RequestFacts, Routing
 from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.order import by_age
@@ -387,6 +388,20 @@ class Istio(Implementation):
     ) -> Routing | None:
         """Return which routes of a Service the sidecar, the waypoint or the ztunnel of a workload applies."""
         return calling.routing(service, caller, port, world.once(Mesh), world, self.root_namespace, stream=stream)
+
+    def leading(
+        self,
+        service: Resource,
+        caller: Resource | None,
+        home: str | None,
+        port: int | None,
+        routes: Sequence[Resource],
+        world: World,
+    ) -> tuple[Leading, ...] | None:
+        """Return the routes that the sidecar of a workload, or the waypoint of a Service, takes rules from."""
+        return virtual_services.leading(
+            service, caller, home, port, routes, world.once(Mesh), world, self.root_namespace
+        )
 
     def blocked(self, service: Resource, caller: Resource | None, port: int | None, world: World) -> Decision | None:
         """Return the refusal of a workload's sidecar, where only known hosts may be called (REGISTRY_ONLY)."""

@@ -76,7 +76,7 @@ class Sender:
         self.rule: Resource | None = None
         self.past_services = False
         client, callers = call.sender.workload, call.sender.callers
-        strangers = client is None and callers and all(_proxy_of(each, mesh) is None for each in callers)
+        strangers = client is None and callers and all(proxy_of(each, mesh) is None for each in callers)
         if self.namespace == "" or plain or strangers:
             self.principal = ""
         elif client is not None or call.sender.account is not None:
@@ -98,7 +98,7 @@ class Sender:
     ) -> tuple[str | None, str, Resource | None]:
         """Return what one workload shows, on what that hangs where it is not known, and for which DestinationRule."""
         home, named = self.namespace or "", call.sender.workload is None
-        proxy = None if sender is None else _proxy_of(sender, mesh)
+        proxy = None if sender is None else proxy_of(sender, mesh)
         pod_labels = None if sender is None else proxy.labels if proxy is not None else {}
         is_gateway = sender is not None and sender.key.kind == "Gateway"
         sends = is_gateway or sender is None or (False if proxy is None else takes_outbound(proxy, call.dialled))
@@ -236,7 +236,7 @@ def _passes(caller: Resource | None, backend: Resource, mesh: Mesh, world: World
     """
     if caller is None:
         return None
-    proxy = _proxy_of(caller, mesh)
+    proxy = proxy_of(caller, mesh)
     if caller.key.kind == "Gateway":
         if proxy is None or proxy.assumed:
             return None  # the pods of another controller's Gateway may be in the mesh
@@ -262,7 +262,7 @@ def routing(
         return "none"
     if caller is None:
         return None
-    proxy = _proxy_of(caller, mesh)
+    proxy = proxy_of(caller, mesh)
     if proxy is None:
         return "none"
     if proxy.ambient:
@@ -282,7 +282,7 @@ def blocked(
     Args:
         mode: of the mesh's outboundTrafficPolicy.
     """
-    proxy = None if caller is None else _proxy_of(caller, mesh)
+    proxy = None if caller is None else proxy_of(caller, mesh)
     if proxy is None or proxy.ambient or proxy.gateway or takes_outbound(proxy, port) is not True:
         return None
     view, sidecars = _view(service, proxy, port, world, root), world.once(Sidecars)
@@ -308,7 +308,7 @@ def let_out(
     Source: pilot/pkg/networking/core/v1alpha3/route, buildCatchAllVirtualHost: PassthroughCluster, or 502; of hosts
     that nothing registers VirtualServices count on port 80 (buildSidecarVirtualHostsForVirtualService).
     """
-    proxy = _proxy_of(caller, mesh)
+    proxy = proxy_of(caller, mesh)
     if proxy is None or proxy.ambient or proxy.gateway or takes_outbound(proxy, port) is not True:
         return None
     sidecars = world.once(Sidecars)
@@ -365,7 +365,7 @@ def _is_east_west(proxy: Proxy) -> bool:
     return proxy.labels.get(labels.MANAGED) == labels.EAST_WEST_CONTROLLER.replace("/", "-")
 
 
-def _proxy_of(workload: Resource, mesh: Mesh) -> Proxy | None:
+def proxy_of(workload: Resource, mesh: Mesh) -> Proxy | None:
     """Return the proxy of a workload, or of a Gateway."""
     proxies = mesh.by_namespace.get(workload.key.namespace, ())
     return next((proxy for proxy in proxies if workload.key in (proxy.node.key, proxy.gateway_node.key)), None)

@@ -7,13 +7,13 @@ they are, without mTLS, or, with REGISTRY_ONLY, none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.istio.protocols import carries_connections
-from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text
-from policylint.model.hosts import names_service
+from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text, texts
+from policylint.model.hosts import in_full, names_service
 from policylint.model.selectors import matches
 from policylint.model.ternary import some
 from policylint.namedtuple import NamedTuple
@@ -22,6 +22,9 @@ from policylint.policy.order import order_stated
 EXPORT_TO = "networking.istio.io/exportTo"
 """The annotation with which a Service says who sees it."""
 _DOMAIN = "svc.cluster.local"
+_SEVERAL = 2
+_OF_ANY_HOST = 80
+"""The port at which VirtualServices count for hosts that are no Services."""
 
 
 class View(NamedTuple):
@@ -71,9 +74,24 @@ class Sidecars:
         views = [_through(sidecar, service, port, namespace) for sidecar in self.of(namespace, pod_labels, root)]
         if not views or all(view.seen for view in views):
             return View()
-        if len({view.seen for view in views}) > 1 or (views[0].seen is False and self._is_routed_to(service)):
+        asked = (port, namespace, pod_labels, root)
+        if len({view.seen for view in views}) > 1 or (views[0].seen is False and self._is_routed_to(service, *asked)):
             return views[0]._replace(seen=None)
         return views[0]
+
+    def shows(
+        self,
+        route: Resource,
+        hosts: Sequence[str],
+        port: int | None,
+        namespace: str,
+        pod_labels: Mapping[str, Any] | None,
+        root: str,
+    ) -> bool | None:
+        """Return whether the Sidecar of a workload lets a route in, a VirtualService or a route for a Service, which it
+        does by any of its hosts."""
+        told = {_imports(each, route, hosts, port, namespace) for each in self.of(namespace, pod_labels, root)}
+        return next(iter(told or {True})) if len(told) < _SEVERAL else None
 
     def refuses_unknown(self, namespace: str, pod_labels: Mapping[str, Any] | None, root: str, mode: str) -> bool:
         """Tell whether the sidecar of a workload lets nothing out to hosts that it does not see.
@@ -108,11 +126,23 @@ class Sidecars:
             for service in self._world.of_kind("", "Service")
         )
 
-    def _is_routed_to(self, service: Resource) -> bool:
-        """Tell whether a VirtualService names a Service as a destination, which shows it to who sees the former."""
+    def _is_routed_to(
+        self,
+        service: Resource,
+        port: int | None,
+        namespace: str,
+        pod_labels: Mapping[str, Any] | None,
+        root: str,
+    ) -> bool:
+        """Tell whether a VirtualService names a Service as a destination, which shows it to who sees the former, or one
+        that is let in has its name, which is a host of its own then (httproute.go: at port 80 alone)."""
         for virtual in self._world.of_kind("networking.istio.io", "VirtualService"):
             home = virtual.key.namespace
             if any(names_service(host, home, service.key) for host in _destinations(virtual)):
+                return True
+            hosts = texts(virtual.spec.get("hosts"))
+            named = port in (None, _OF_ANY_HOST) and any(names_service(host, home, service.key) for host in hosts)
+            if named and self.shows(virtual, hosts, port, namespace, pod_labels, root) is not False:
                 return True
         return False
 
@@ -163,6 +193,38 @@ def _lists(listener: Mapping[str, Any], service: Resource, port: int | None, nam
         return False
     answer = some(_names(text(host), service, namespace) for host in sequence(listener.get("hosts")))
     return None if answer and number and port is None else answer
+
+
+def _imports(sidecar: Resource, route: Resource, hosts: Sequence[str], port: int | None, namespace: str) -> bool | None:
+    """Return whether the egress listener of a Sidecar for a port has a route: the first one that fits is asked
+    (GetEgressListenerForRDS; SelectVirtualServices)."""
+    for listener in map(mapping, sequence(sidecar.spec.get("egress"))):
+        number = integer(mapping(listener.get("port")).get("number"))
+        if number and port is None:
+            return None
+        if number in (None, 0, port):
+            stated = map(text, sequence(listener.get("hosts")))
+            return some(_imports_by(each, route.key.namespace, hosts, namespace) for each in stated)
+    return not sequence(sidecar.spec.get("egress"))
+
+
+def _imports_by(written: str, own: str, hosts: Sequence[str], namespace: str) -> bool | None:
+    """Return whether a host of an egress listener lets in a route of a namespace; None for variables, and what is left
+    out (`~shop/web`)."""
+    home, slash, host = written.partition("/")
+    if is_symbolic(written) or (home.startswith("~") and home != "~"):
+        return None
+    if not slash or home == "~" or (home not in ("*", own) and not (home == "." and namespace == own)):
+        return False
+    return any(_meet(host, in_full(each, own)) for each in hosts)
+
+
+def _meet(one: str, other: str) -> bool:
+    """Tell whether two hosts, either of which may begin with a wildcard, have any in common (host.Name.Matches)."""
+    if one.startswith("*") and other.startswith("*"):
+        return one[1:].endswith(other[1:]) or other[1:].endswith(one[1:])
+    wild, host = (one, other) if one.startswith("*") else (other, one)
+    return host.endswith(wild[1:]) if wild.startswith("*") else host == wild
 
 
 def _names(written: str, service: Resource, namespace: str) -> bool | None:

@@ -229,7 +229,7 @@ WORLDS = {
         "client tls", (tls("STRICT"),), "allowed", OF_PEER,
         base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other"))),
     "a VirtualService leads elsewhere": Predicted(
-        "routes", (rule(DENY_ALL),), "unknown", OF_PEER, base=base(INJECTED, INJECTED, VIRTUAL), lint=("GWP415",)),
+        "routes", (rule(DENY_ALL),), "503", OF_PEER, base=base(INJECTED, INJECTED, VIRTUAL), lint=("GWP415",)),
     "nor does one for every host": Predicted(
         "validation", (rule(DENY_ALL),), "403", OF_PEER,
         base=base(INJECTED, INJECTED, VIRTUAL.replace("hosts: [web]", "hosts: ['*']")),

@@ -368,7 +368,7 @@ WORLDS = {
     "for ztunnel": Predicted(
         "virtual services", (rule(DENY_ALL),), "reset", OF_PEER, base=(*ZTUNNEL, VIRTUAL), lint=("GWP415",)),
     "for a waypoint": Predicted(
-        "virtual services", (rule(to("Service/web") + DENY_ALL),), "unknown", OF_PEER,
+        "virtual services", (rule(to("Service/web") + DENY_ALL),), "403", OF_PEER,
         base=(*BEHIND, VIRTUAL), lint=("GWP415",)),
     "a delegate has no hosts": Predicted(
         "virtual services", (rule(DENY_ALL),), "403", OF_PEER, base=seen(VIRTUAL.replace("hosts: [web], ", "")),

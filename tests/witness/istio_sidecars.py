@@ -1,0 +1,316 @@
+"""Istio's sidecars as a witness: what requests for Services get from the real Envoy with the routes of clients'
+proxies, made of VirtualServices, of HTTPRoutes for Services and of Sidecars, and from `trace`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from policylint.trace import Tracer, request
+from tests.witness.api_server import parted
+from tests.witness.envoy import Asked, Proxy, Stubs, container
+from tests.witness.envoy_gateway import simulated
+from tests.witness.envoy_gateway_worlds import GATEWAY_API
+from tests.witness.facts import Facts
+from tests.witness.grammar import Draw, Manifest, manifest, name_of
+from tests.witness.istio_requests import head as of_istio
+from tests.witness.programs import Program, installed_envoy
+
+ABOUT = (
+    "The routes that Istio makes of VirtualServices of the mesh, of HTTPRoutes for Services and of Sidecars for the"
+    " sidecars of four clients, in the proxy itself: where a request for a Service ends, as which path it gets there,"
+    " as `trace` has it."
+)
+REQUESTS = 40
+"""Per world."""
+_API = "networking.istio.io/v1"
+_CLIENTS: Mapping[tuple[str, str], Mapping[str, str]] = {
+    ("shop", "web"): {"app": "web", "tier": "front"},
+    ("shop", "job"): {"app": "job", "tier": "back"},
+    ("away", "web"): {"app": "web", "tier": "front"},
+    ("pay", "job"): {"app": "job", "tier": "back"},
+}
+_SERVICES: Mapping[tuple[str, str], tuple[int, ...]] = {
+    ("shop", "cart"): (80,),
+    ("shop", "rest"): (80, 8080),
+    ("pay", "cart"): (80,),
+    ("pay", "till"): (8080,),
+}
+_PATHS = ("/", "/a", "/a/b", "/ab", "/b/c", "/A")
+_FIRST = 20_000
+"""The port of the first listener: each client's port has one of its own."""
+_LISTENER = "type.googleapis.com/envoy.config.listener.v3.Listener"
+_CLUSTER = "type.googleapis.com/envoy.config.cluster.v3.Cluster"
+_MANAGER = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
+_ROUTER = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"
+_FAULT = "type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault"
+_FAULTS = "envoy.filters.http.fault"
+_OUTBOUND = re.compile(r"outbound\|(\d+)\|[^|]*\|([^.]+)\.([^.]+)\.svc")
+
+
+def world(seed: object, number: int) -> list[Manifest]:
+    """Return the objects of one world: clients and Services in three namespaces, and what routes between them."""
+    draw = Draw("istio-sidecars", seed, number)
+    objects = [
+        *(manifest("v1", "Namespace", name, labels={"istio-injection": "enabled"}) for name in ("shop", "away", "pay")),
+        *(_client(*each, labels) for each, labels in _CLIENTS.items()),
+        *(
+            manifest(
+                "v1", "Service", name, home, spec={"ports": [{"name": f"http-{port}", "port": port} for port in ports]}
+            )
+            for (home, name), ports in _SERVICES.items()
+        ),
+    ]
+    objects += [_virtual_service(draw, f"v{each}") for each in range(draw.one(1, 1, 2, 2, 3, 4))]
+    objects += [_route(draw, f"r{each}") for each in range(draw.one(0, 0, 0, 1, 2))]
+    return objects + [_sidecar(draw, home) for home in ("shop", "away") if draw.often(0.2)]
+
+
+def _client(home: str, name: str, labels: Mapping[str, str]) -> Manifest:
+    pods = {"serviceAccountName": name, "containers": [{"name": "main", "image": "main"}]}
+    spec = {"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": labels}, "spec": pods}}
+    return manifest("apps/v1", "Deployment", name, home, spec=spec)
+
+
+def _virtual_service(draw: Draw, name: str) -> Manifest:
+    home = draw.one("shop", "shop", "pay", "away")
+    spec: dict[str, Any] = {"hosts": draw.some(("cart", "rest", *_FULL, *_WILD), 2)}
+    spec |= draw.maybe(0.35, "gateways", draw.one(["mesh"], ["mesh", "edge"], ["edge"]))
+    spec |= draw.maybe(0.35, "exportTo", draw.one(["."], ["*"], ["away"], ["shop", "pay"], [".", "away"]))
+    spec["http"] = [_rule(draw) for _ in range(draw.one(1, 1, 2, 3))]
+    return manifest(_API, "VirtualService", name, home, draw.age(), spec=spec)
+
+
+_FULL = ("cart.shop.svc.cluster.local", "cart.shop.svc.cluster.local", "rest.shop.svc.cluster.local")
+_WILD = ("*.shop.svc.cluster.local", "*.svc.cluster.local", "till.pay.svc.cluster.local")
+
+
+def _rule(draw: Draw) -> dict[str, Any]:
+    rule: dict[str, Any] = draw.maybe(0.7, "match", [_match(draw) for _ in range(draw.one(1, 1, 2))])
+    rule |= draw.maybe(
+        0.12, "fault", {"abort": {"httpStatus": 418} | draw.maybe(0.8, "percentage", {"value": draw.one(100, 100, 0)})}
+    )
+    kind = draw.one("route", "route", "route", "route", "direct", "redirect")
+    if kind == "direct":
+        return rule | {"directResponse": {"status": draw.one(200, 403, 503)}}
+    if kind == "redirect":
+        told = {"authority": "other.test"} | draw.maybe(0.5, "uri", "/new") | draw.maybe(0.4, "redirectCode", 302)
+        return rule | {"redirect": told}
+    rule |= draw.maybe(
+        0.25, "rewrite", draw.one({"uri": "/"}, {"uri": "/new"}, {"authority": "other.test"}, {"uri": "/n/"})
+    )
+    destination: dict[str, Any] = {
+        "host": draw.one("rest", *_FULL, "till.pay.svc.cluster.local", "cart.pay.svc.cluster.local")
+    }
+    destination |= draw.maybe(0.35, "port", {"number": draw.one(80, 8080)})
+    return rule | {"route": [{"destination": destination}]}
+
+
+def _match(draw: Draw) -> dict[str, Any]:
+    match: dict[str, Any] = {}
+    kind = draw.one("prefix", "prefix", "exact", "regex")
+    value = draw.one("/a.*", "/[ab]", "/.+") if kind == "regex" else draw.of(_PATHS)
+    match |= draw.maybe(0.65, "uri", {kind: value})
+    match |= draw.maybe(0.15, "ignoreUriCase", True)
+    match |= draw.maybe(0.15, "headers", {"x-canary": draw.one({"exact": "yes"}, {"prefix": "y"}, {})})
+    match |= draw.maybe(0.1, "method", {"exact": draw.one("GET", "POST")})
+    match |= draw.maybe(0.1, "queryParams", {"v": {"exact": "1"}})
+    match |= draw.maybe(
+        0.2, "sourceLabels", draw.one({"tier": "front"}, {"app": "job"}, {"tier": "back", "app": "web"})
+    )
+    match |= draw.maybe(0.15, "sourceNamespace", draw.one("shop", "away", "pay"))
+    match |= draw.maybe(0.15, "gateways", draw.one(["mesh"], ["edge"], ["mesh", "edge"]))
+    return match | draw.maybe(0.15, "port", draw.one(80, 8080))
+
+
+def _route(draw: Draw, name: str) -> Manifest:
+    home, service = draw.one(("shop", "cart"), ("shop", "rest"), ("away", "cart"), ("pay", "till"))
+    parent = {"group": "", "kind": "Service", "name": service} | ({"namespace": "shop"} if home == "away" else {})
+    rules = []
+    for _ in range(draw.one(1, 1, 2)):
+        ending = {"filters": [{"type": "RequestRedirect", "requestRedirect": {"hostname": f"{name}.test"}}]}
+        path = {"type": draw.one("PathPrefix", "Exact"), "value": draw.one("/a", "/b", "/")}
+        rules.append(ending | draw.maybe(0.6, "matches", [{"path": path}]))
+    return manifest(
+        f"{GATEWAY_API}/v1", "HTTPRoute", name, home, draw.age(), spec={"parentRefs": [parent], "rules": rules}
+    )
+
+
+def _sidecar(draw: Draw, home: str) -> Manifest:
+    hosts = draw.some(
+        (
+            "./*",
+            "*/*",
+            "shop/*",
+            "pay/*",
+            "shop/cart.shop.svc.cluster.local",
+            "away/*",
+            "*/rest.shop.svc.cluster.local",
+        ),
+        3,
+    )
+    spec: dict[str, Any] = {"egress": [{"hosts": hosts}]}
+    spec |= draw.maybe(0.4, "workloadSelector", {"labels": {"app": draw.one("web", "job")}})
+    return manifest(_API, "Sidecar", "own", home, draw.age(), spec=spec)
+
+
+def requests(seed: object, number: int, objects: Sequence[Manifest]) -> list[Asked]:
+    """Return requests of the clients of a world for its Services."""
+    del objects
+    draw = Draw("istio-sidecars-asked", seed, number)
+    asked = []
+    for _ in range(REQUESTS):
+        home, service = draw.of((("shop", "cart"), ("shop", "cart"), *_SERVICES))
+        client = draw.of(list(_CLIENTS))
+        asked.append(
+            {
+                "client": f"Deployment/{client[0]}/{client[1]}",
+                "service": f"Service/{home}/{service}",
+                "scheme": "http",
+                "port": draw.of(_SERVICES[home, service]),
+                "address": "127.0.0.2",
+                "host": draw.one(f"{service}.{home}", f"{service}.{home}.svc.cluster.local"),
+                "method": draw.one("GET", "GET", "POST"),
+                "path": draw.of(_PATHS) + draw.one("", "", "", "?v=1"),
+                "headers": draw.one({}, {}, {"x-canary": "yes"}, {"x-canary": "no"}),
+            }
+        )
+    return asked
+
+
+def named(asked: Asked) -> str:
+    """Return a request as a fact is named."""
+    headers = "".join(f" {name}={value}" for name, value in asked["headers"].items())
+    return f"{asked['client']}: {asked['method']} {asked['host']}:{asked['port']}{asked['path']}{headers} | answer"
+
+
+class Asking(Program):
+    """The running program, and the proxy that has the routes of all clients."""
+
+    def __init__(self, program: Path, certificate: str, key: str, directory: Path) -> None:
+        del certificate, key
+        super().__init__(program)
+        self._directory = directory
+        self._envoy = installed_envoy()
+
+    def told(
+        self, objects: Sequence[Manifest], fates: Sequence[Mapping[str, Any]], asked: Sequence[Asked], stubs: Stubs
+    ) -> tuple[Facts, tuple[str, ...]]:
+        """Return what requests get, and the objects that the API server refuses."""
+        known = [(one, fate) for one, fate in zip(objects, fates, strict=True) if one["kind"] != "Deployment"]
+        stored, refused = parted([one for one, _ in known], [fate for _, fate in known])
+        answer = self.answer([*stored, *(one for one in objects if one["kind"] == "Deployment")])
+        if answer.get("error"):
+            return {"| failed": str(answer["error"])}, refused
+        facts: Facts = {
+            f"{each['kind'].removeprefix('Refused')} {each['namespace']}/{each['name']} | webhook": "refused"
+            for each in answer["statuses"]
+            if each["kind"].startswith("Refused")
+        }
+        places: dict[tuple[str, int], int] = {}
+        listeners, clusters = [], set[str]()
+        for each in answer["statuses"]:
+            for name, routes in each["status"].items() if each["kind"] == "Routes" else ():
+                if name.isdigit():
+                    place = places[f"Deployment/{each['namespace']}/{each['name']}", int(name)] = _FIRST + len(places)
+                    listeners.append(_listener(place, routes))
+                    clusters.update(_clusters(routes))
+        resources = {_LISTENER: listeners, _CLUSTER: [_cluster(name) for name in sorted(clusters)]}
+        with Proxy(self._envoy, resources, stubs, self._directory) as proxy:
+            if proxy.refused:
+                return {"| Envoy": proxy.refused.strip().splitlines()[-1]}, refused
+            for number, one in enumerate(asked):
+                place = places.get((one["client"], one["port"]))
+                if place is not None:
+                    got, headers = proxy.exchange({**one, "port": place}, str(number))
+                    facts[named(one)] = _plain(one, got, headers)
+        return facts, refused
+
+
+def _plain(asked: Asked, answer: str, headers: Mapping[str, str]) -> str:
+    """Return an answer; what a sidecar passes on as it is goes to the Service that was asked for."""
+    if answer[:2] == "30":
+        return f"{answer} {headers.get('location', '').partition('?')[0]}"
+    found = _OUTBOUND.search(answer)
+    if found is not None and int(found[1]) not in _SERVICES.get((found[3], found[2]), ()):
+        return "503"  # there is no such cluster
+    if found is not None:
+        return f"200 {found[3]}/{found[2]}:{found[1]} as {headers['x-got-path']}"
+    if "Passthrough" not in answer:
+        return answer
+    return f"200 {asked['service'].partition('/')[2]}:{asked['port']} as {headers['x-got-path']}"
+
+
+def _clusters(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("cluster"), str):
+            yield value["cluster"]
+        for inner in value.values():
+            yield from _clusters(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _clusters(inner)
+
+
+def _listener(port: int, routes: Mapping[str, Any]) -> dict[str, Any]:
+    filters = [("fault", _FAULTS, _FAULT), ("router", "envoy.filters.http.router", _ROUTER)]
+    manager = {
+        "@type": _MANAGER,
+        "statPrefix": "client",
+        "normalizePath": True,
+        "routeConfig": {**_for_faults(routes), "validateClusters": False},
+        "httpFilters": [{"name": name, "typedConfig": {"@type": kind}} for _, name, kind in filters],
+    }
+    network = {"name": "envoy.filters.network.http_connection_manager", "typedConfig": manager}
+    address = {"socketAddress": {"address": "0.0.0.0", "portValue": container(port)}}
+    return {"name": str(port), "address": address, "filterChains": [{"filters": [network]}]}
+
+
+def _for_faults(value: Any) -> Any:
+    """Return routes without what is for metrics, and for filters other than that of faults."""
+    if isinstance(value, dict):
+        left_out = ("metadata", "decorator", "requestMirrorPolicies", "retryPolicy")
+        return {
+            name: {_FAULTS: inner[_FAULTS]} if name == "typedPerFilterConfig" else _for_faults(inner)
+            for name, inner in value.items()
+            if name not in left_out and (name != "typedPerFilterConfig" or _FAULTS in inner)
+        }
+    return [_for_faults(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _cluster(name: str) -> dict[str, Any]:
+    endpoint = {"endpoint": {"address": {"socketAddress": {"address": name, "portValue": 80}}}}
+    assignment = {"clusterName": name, "endpoints": [{"lbEndpoints": [endpoint]}]}
+    return {"name": name, "loadAssignment": assignment, "connectTimeout": "5s"}
+
+
+def our_answers(objects: Sequence[Manifest], refused: Sequence[str], asked: Sequence[Asked], real: Facts) -> Facts:
+    """Return what policylint says of the requests."""
+    turned_away = {name.partition(" | ")[0] for name in real if name.endswith("| webhook")}
+    taken = [each for each in objects if name_of(each) not in {*refused, *turned_away}]
+    tracer = Tracer(simulated(taken))
+    told: Facts = {name: "refused" for name in real if name.endswith("| webhook")}
+    return told | {named(one): _answer(tracer, one) for one in asked if named(one) in real}
+
+
+def _answer(tracer: Tracer, asked: Asked) -> str:
+    trace = tracer.trace(request(asked))
+    outcome = trace.outcome
+    if trace.depends or outcome.unknown:
+        return "depends"
+    if outcome.redirect is not None:
+        to = outcome.redirect
+        port = "" if to.port in (None, 80) else f":{to.port}"
+        return f"{to.status} {to.scheme}://{to.host}{port}{to.path.partition('?')[0]}"
+    if outcome.status is not None or outcome.refused:
+        return "reset" if outcome.refused else str(outcome.status)
+    (share,) = outcome.shares
+    path = "" if trace.forwarded is None else trace.forwarded.path
+    return f"200 {share.key.path}:{share.port} as {path}"
+
+
+def head() -> dict[str, Any]:
+    """Return the first line of a record."""
+    return {"title": "Istio's sidecars", "about": ABOUT, "versions": of_istio()["versions"]}

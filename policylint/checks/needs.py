@@ -153,7 +153,7 @@ def preflights(simulation: Simulation) -> bool:
     filters = (mapping(each).get("type") for body in bodies for each in sequence(body.get("filters")))
     if not answering(simulation) and "CORS" not in filters:
         return False
-    asking = some_policy(lambda policy: bool(policy.kind.settings.security) and not policy.kind.preflight)
+    asking = some_policy(lambda policy: bool(policy.kind.settings.asking) and not policy.kind.preflight)
     return asking(simulation) or any(
         {"method", "headers"} & mapping(match).keys() for body in bodies for match in sequence(body.get("matches"))
     )

@@ -17,7 +17,6 @@ from policylint.model.spelling import spelled
 from policylint.policy.asking import setters
 from policylint.policy.bindings import ObjectBinding
 from policylint.policy.results import Group
-from policylint.reach.entries import entries
 from policylint.simulation import Simulation
 from policylint.spaces.predicates import Predicate
 from policylint.spaces.samples import sample
@@ -113,6 +112,8 @@ def _unanswered(tracer: Tracer, rule: Rule, state: RouteState, origin: str, *, j
     asked = list(_asked(rule))
     if not asked:
         return None
+    from policylint.reach.entries import entries
+
     gateways = {each.gateway for each in state.parents if each.accepted and each.gateway is not None}
     for entry in entries(tracer, gateways):
         if entry.scheme not in ("http", "https") or entry.port is None:

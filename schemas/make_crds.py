@@ -42,7 +42,6 @@ SOURCES = {
     "linkerd": "Linkerd",
     "network-policy-api": "Network Policy API",
     "nginx-gateway-fabric": "NGINX Gateway Fabric @ e55bfe339",
-    "nginx-ingress-controller": "NGINX Ingress Controller @ 0eb3072d1",
     "open-cluster-management": "Open Cluster Management",
     "traefik": "Traefik",
 }

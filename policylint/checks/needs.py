@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Need = Callable[[Simulation], bool]
 
+_OF_BALANCERS = "service.beta.kubernetes.io/"
 IN_PLACE = "acme.cert-manager.io/http01-edit-in-place"
 """The annotation by which cert-manager answers challenges in the Ingress that bears it."""
 
@@ -64,9 +65,15 @@ def read_by_class(simulation: Simulation) -> bool:
 
 
 def redirecting_route(simulation: Simulation) -> bool:
-    """Need a rule that redirects requests."""
+    """Need a rule that redirects requests, or a load balancer in front of what may."""
     from policylint.topology.routes import rules
 
+    services = simulation.world.of_kind("", "Service")
+    if any(str(name).startswith(_OF_BALANCERS) for service in services for name in service.annotations):
+        from policylint.doors.ended_before import may_end
+
+        if may_end(simulation.world):
+            return True
     return any(
         mapping(http_filter).get("type") == "RequestRedirect"
         for state in simulation.topology.routes

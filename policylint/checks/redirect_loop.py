@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from policylint.checks.kit.tracing import tracer_of
+from policylint.doors import is_door
 from policylint.matches import matches
-from policylint.model import Finding, Resource, ResourceKey, mapping, sequence
+from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence
 from policylint.model.spelling import spelled
 from policylint.namedtuple import NamedTuple
 from policylint.reach import EntryPoint, entries
 from policylint.simulation import Simulation
+from policylint.spaces.samples import sample
 from policylint.topology import RouteState
 from policylint.topology.routes import Rule, rules
 from policylint.trace import Request, Tracer
@@ -30,11 +32,11 @@ class _Redirecting(NamedTuple):
 
 def check(simulation: Simulation) -> Iterator[Finding]:
     """Yield a finding for each rule of which a request is redirected until it asks for the same again."""
-    redirecting = {each: (state, rule) for state, rule, each in _redirecting(simulation)}
+    tracer = tracer_of(simulation)
+    redirecting = {each: (state, rule) for state, rule, each in _redirecting(tracer.simulation)}
     gateways = {key for state, _ in redirecting.values() for key in _gateways(state)}
     if not gateways:
         return
-    tracer = tracer_of(simulation)
     reported: set[_Redirecting] = set()
     for entry in entries(tracer, gateways):
         if entry.port is None or entry.scheme not in ("http", "https"):
@@ -83,23 +85,33 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
             back = f" by way of {others[0]}" if others else ""
             where = f"listener {trace.listener.name} of {entry.gateway}"
             at_https = entry.scheme == "https" and not others
+            at_door = is_door(entry.gateway)
             yield Finding(
                 RULE,
                 "error",
                 f"{route.key} redirects {request} to itself{back}: a loop",
-                route.location("spec", "rules", each.number, "filters", each.filter, key=True),
+                route.location("spec", "rules", each.number, "filters", each.filter, key=not at_door),
                 (route.key, entry.gateway),
                 label="" if others else f"this acts on {where}",
+                related=tuple(_ending(tracer)) if at_door and at_https else (),
                 help=("fix: attach it to the HTTP listener alone (`sectionName` of its parentRef)",)
-                if at_https
+                if at_https and not at_door
                 else (),
                 field=f"rules[{each.number}]",
             )
+
+
+def _ending(tracer: Tracer) -> Iterator[Related]:
+    """Yield which load balancers end TLS, so that proxies take requests for such without it."""
+    from policylint.doors.ended_before import plain_entry_points
+
+    for service in dict.fromkeys(plain_entry_points(tracer.simulation.world).values()):
+        yield Related("its load balancer ends TLS", service.location("metadata", "annotations", key=True))
 
 
 def _paths(rule: Rule) -> Iterator[str]:
     """Yield a path of each match that demands nothing else."""
     for match in matches(rule.body):
         path, *others = match.conditions
-        if not (others or path.fault or path.predicate.is_expression):
-            yield path.predicate.value
+        if not (others or path.fault):
+            yield sample(path.predicate.value) if path.predicate.is_expression else path.predicate.value

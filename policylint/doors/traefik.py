@@ -14,6 +14,7 @@ from typing import Any
 from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
+from policylint.doors.ended_before import plain_entry_points
 from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.named import meant
 from policylint.doors.traefik_first import taken_first
@@ -456,9 +457,23 @@ def _rules(world: World, routers: Sequence[Router], hosts: Hosts) -> Iterator[Do
             name = f"route-{router.number}.{further}" + (" of other hosts" if match != found[0][1] else "")
             said = {**router.body, "matches": [match], "precedence": (place, 0, 0, 0, 0)}
             for point, opening in router.openings:
+                if opening.scheme == "https" and point in world.once(plain_entry_points):
+                    said = {**said, "filters": [*_redirected(world, router), *said["filters"]]}
                 of_host = options.guards(class_of(router.ingress), point, host) if opening.scheme == "https" else ()
                 wanted = (*router.asked, *of_host)
                 yield DoorRule(router.ingress, opening, host, name, said, pointer, wanted, router.unknown)
+
+
+def _redirected(world: World, router: Router) -> Iterator[dict[str, Any]]:
+    """Yield the redirect to https of a router to which requests come in plain text though clients use TLS: all meet
+    it."""
+    named = (mapping(each.get("extensionRef")) for each in router.body["filters"])
+    for reference in (ResourceKey(KIND[0], "Middleware", each["namespace"], each["name"]) for each in named):
+        found = world.get(reference)
+        stated = mapping(found.spec.get("redirectScheme")) if found is not None else {}
+        if stated.get("scheme") == "https" and stated.get("port") in (None, "", "443", 443):
+            status = 301 if stated.get("permanent") is True else 302
+            yield {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": status}}
 
 
 def points_of(ingress: Resource) -> list[str]:
@@ -470,12 +485,13 @@ def points_of(ingress: Resource) -> list[str]:
 def _openings(world: World, ingress: Resource) -> Iterator[tuple[str, Opening]]:
     """Yield the entry points where a route is open: a router with TLS takes https alone, one without http alone.
 
-    Those of the chart end TLS for routers without it, too, unless the arguments of its containers show otherwise.
+    Those of the chart end TLS for routers without it, too, unless the arguments of its containers show otherwise; a
+    load balancer may do so in front of them.
     """
     secure = isinstance(ingress.spec.get("tls"), dict)
     for name in points_of(ingress) or list(ENTRY_POINTS):
         known = ENTRY_POINTS.get(name, Opening("https" if secure else "http", _OF_ITS_OWN))
-        if not secure and name in world.once(unsecured):
+        if not secure and name in world.once(unsecured) and name not in world.once(plain_entry_points):
             known = known._replace(scheme="http")
         if known.scheme == "https" or not secure:
             yield name, known

@@ -333,6 +333,11 @@ def keeping() -> Mapping[str, Any]:
     return mapping(_content().get("keeping"))
 
 
+def balancers() -> list[Mapping[str, Any]]:
+    """Return by which annotations of Services load balancers end TLS."""
+    return [mapping(entry) for entry in sequence(_content().get("balancers"))]
+
+
 def streams() -> list[Mapping[str, Any]]:
     """Return the kinds whose objects take connections, each with where in them what stands."""
     return [mapping(entry) for entry in sequence(_content().get("streams"))]

@@ -9,8 +9,6 @@ from tests.worlds import manifest, service, simulated
 
 PROXY = ("projectcontour.io/v1", "HTTPProxy", "virtualhost: {fqdn: a.example.com}, routes: [{%s}]")
 TO = "services: [{name: checkout, port: 80}]"
-SERVER = ("k8s.nginx.org/v1", "VirtualServer", "host: a.example.com, %s")
-ROUTES = "upstreams: [{name: a, service: checkout, port: 80}], routes: [{path: /, action: {pass: a}}]"
 
 
 @pytest.mark.parametrize(
@@ -20,9 +18,6 @@ ROUTES = "upstreams: [{name: a, service: checkout, port: 80}], routes: [{path: /
         (PROXY, f"{TO}, timeoutPolicy: {{request: 5s}}", "spec.routes[0].timeoutPolicy.request"),
         (PROXY, f"{TO}, enableWebsocket: true", "spec.routes[0].enableWebsocket"),
         (PROXY, "services: [{name: checkout}]", "spec.routes[0].services[0].port"),
-        (SERVER, ROUTES, None),
-        (SERVER, f"{ROUTES}, policy: [{{name: a}}]", "spec.policy"),
-        (SERVER, ROUTES.replace("port: 80", "port: 80, timeout: 5s"), "spec.upstreams[0].timeout"),
     ],
 )
 def test_fields_that_are_there(kind: tuple[str, str, str], spec: str, place: str | None) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from policylint.workspace import open_workspace
 from tests import worlds
-from tests.checks.linting import WORLD, lint, only, policy, rules
+from tests.checks.linting import SERVICE, WORLD, lint, only, policy, rules
 
 GATEWAY_API = "gateway.networking.k8s.io"
 
@@ -298,6 +298,26 @@ def test_names_that_no_public_authority_certifies(tmp_path: Path, name: str, tol
 def test_what_a_threshold_and_a_timeout_count(tmp_path: Path, settings: str, told: bool) -> None:
     limit = policy("BackendTrafficPolicy", "limit", "kind: HTTPRoute, name: checkout", settings)
     assert ("GWP526" in rules(lint(tmp_path, *WORLD, limit))) == told
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("http: {backendRefs: [{name: oauth2-proxy, port: 80}]}", True),
+        ("http: {backendRefs: [{name: ory-oathkeeper-api, port: 80}]}", True),
+        ("http: {backendRef: {name: authelia, port: 80}}", True),
+        ("http: {backendRefs: [{name: authelia, port: 80}]}, headersToExtAuth: [x-user]", True),
+        ("http: {backendRefs: [{name: authelia, port: 80}]}, headersToExtAuth: [x-user, cookie]", False),
+        ("http: {backendRefs: [{name: checkout, port: 80}]}", False),  # who reads Authorization gets it
+        ("grpc: {backendRefs: [{name: authelia, port: 80}]}", False),  # it is sent all headers
+    ],
+)
+def test_logins_by_cookies_that_are_not_sent(tmp_path: Path, settings: str, told: bool) -> None:
+    """What Envoy sends an authorizer over HTTP by itself (envoyproxy/gateway#5789)."""
+    asking = policy("SecurityPolicy", "login", "kind: HTTPRoute, name: checkout", f"extAuth: {{{settings}}}")
+    names = ("oauth2-proxy", "ory-oathkeeper-api", "authelia")
+    services = [SERVICE.replace("name: checkout", f"name: {name}").replace("port: 8080", "port: 80") for name in names]
+    assert ("GWP526" in rules(lint(tmp_path, *WORLD, *services, asking))) == told
 
 
 EACH = "{clientSelectors: [{headers: [{name: x-user, type: Distinct}]}], limit: {requests: 10, unit: Second}}"

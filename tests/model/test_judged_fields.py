@@ -44,6 +44,7 @@ NEUTRAL: Mapping[str, str] = {
     rf"{_HEALTH}\.": "which backends are thought well",
     rf"{_REACHED}\.": "which backend is asked",
     rf"{_WATCHING}\b.*\.(enable|disable|ignoreCase|exclude|exclusion|skip|mode)\w*": "what is written of a request",
+    r"^HTTPProxy:": "a way in: requests are held against it",
     r"^Telemetry:|kube\.stats\.": "what is measured",
     rf"{_SPOKEN}\.\w*(disable|enable|ignored?|respect|excluded)\w*": "how it is spoken",
     r"(request|response)Transformation|transformationTemplate": "what is made of requests: templates are text",

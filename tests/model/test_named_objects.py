@@ -34,6 +34,7 @@ OTHERWISE: Mapping[str, str] = {
     r"imagePullSecrets\.": "with what a proxy's image is fetched",
     r"konnectNamespacedRef$": "a control plane of the vendor's own, which proxies do not ask",
     r"modelRef$": "models of one object that name each other",
+    r"^projectcontour\.io:": "ways in: what they name is resolved by `doors`",
     r"^policy\.open-cluster-management\.io:": "hubs: placements and templates are resolved by rules of their own",
 }
 """Fields that no `refers` has, by group, kind and path, with who reads them, or why nobody does."""

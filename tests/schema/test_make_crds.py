@@ -19,7 +19,6 @@ ELSEWHERE = {
     "aigateway.envoyproxy.io",
     "configuration.konghq.com",
     "gateway.k8s.aws",
-    "k8s.nginx.org",
     "networking.gke.io",
     "projectcontour.io",
 }

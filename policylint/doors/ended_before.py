@@ -1,0 +1,56 @@
+"""Load balancers that end TLS in front of proxies, as annotations of Services have them: there it is plain text.
+
+Source: schemas/doors.yaml, `balancers`; traefik/traefik, pkg/middlewares/redirect/redirect_scheme.go (the scheme is
+that of the connection, unless a header is believed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policylint.doors.vendors import balancers
+from policylint.implementations.generic.containers import containers
+from policylint.implementations.generic.entry_points import stated
+from policylint.model import Resource, World, integer, mapping, sequence, text, texts
+from policylint.topology.workloads import services_selecting
+
+
+def may_end(world: World) -> bool:
+    """Return whether any load balancer ends TLS, by annotations of a Service."""
+    certificates = {text(each.get("certificate")) for each in balancers()}
+    return any(each.annotations.keys() & certificates for each in world.of_kind("", "Service"))
+
+
+def plain_entry_points(world: World) -> Mapping[str, Resource]:
+    """Return the entry points of Traefik that get what was encrypted as plain text, with the Services that say so."""
+    if not may_end(world):
+        return {}
+    found: dict[str, Resource] = {}
+    for workload, container in containers(world):
+        arguments = [each.lower() for each in (*texts(container.get("command")), *texts(container.get("args")))]
+        names = {text(each.get("name")): each.get("containerPort") for each in _ports(container)}
+        points = {number: name for name, (number, secured) in stated(arguments).items() if not secured}
+        for service in services_selecting(world, workload) if points else ():
+            for port in ended(service):
+                target = port.get("targetPort", port.get("port"))
+                number = integer(names.get(target) if isinstance(target, str) else target)
+                if number in points:
+                    found.setdefault(points[number], service)
+    return found
+
+
+def ended(service: Resource) -> Iterator[Mapping[str, Any]]:
+    """Yield the ports of a Service at which its load balancer ends TLS and passes on plain text, without a word."""
+    for about in balancers():
+        said = {name: text(service.annotations.get(about.get(name, ""))) for name in ("certificate", "ports", "speaks")}
+        if not said["certificate"] or said["speaks"] not in ("", *texts(about.get("silent"))):
+            continue
+        listed = [each.strip() for each in said["ports"].split(",") if each.strip()]
+        for port in map(mapping, sequence(service.spec.get("ports"))):
+            if not listed or "*" in listed or {str(port.get("port")), text(port.get("name"))} & {*listed}:
+                yield port
+
+
+def _ports(container: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return map(mapping, sequence(container.get("ports")))

@@ -81,14 +81,14 @@ def documents(world: Path) -> Iterator[tuple[str, Any]]:
 
 
 def opened_once(open_workspace: Callable[..., Workspace]) -> Callable[..., Workspace]:
-    """Return the function with its answers kept."""
-    known: dict[str, Workspace] = {}
+    """Return the function with its answers kept, and what was asked: another one may not come to lie where it lay."""
+    known: dict[str, tuple[Workspace, object]] = {}
 
     def once(*arguments: Any, **options: Any) -> Workspace:
-        asked = repr((arguments, sorted(options.items())))
+        asked = repr((Path.cwd(), arguments, sorted(options.items())))
         if asked not in known:
-            known[asked] = open_workspace(*arguments, **options)
-        return known[asked]
+            known[asked] = open_workspace(*arguments, **options), (arguments, options)
+        return known[asked][0]
 
     return once
 

@@ -130,12 +130,12 @@ PAGES = [
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_what_a_page_shows_is_what_the_command_prints(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    page: Path, apart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """Golden files inside of pages: `--update-golden` writes them."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.chdir(DOCS.parent)
+    monkeypatch.chdir(apart)
     if page.name == "configuration.md":  # its mistake stands in line 7 of a configuration
         monkeypatch.chdir(tmp_path)
         (tmp_path / ".policylint.yaml").write_text("\n" * 6 + "sevrity: {GWP2: note}\n")

@@ -111,12 +111,12 @@ def test_commands_that_do_not_fit_beside_each_other_stay_whole() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["-C", "PLACE", "."], ["PLACE"], ["PLACE/infra", "PLACE/shop"]])
-def test_the_commands_that_are_named_work(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(CHECKOUT)
+def test_the_commands_that_are_named_work(apart: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(apart)
     given = [each.replace("PLACE", "fixtures/envoy-gateway-shop") for each in arguments]
     shown = CliRunner().invoke(main, ["lint", *given]).stdout
     (command,) = re.findall(r"= see: policylint (explain .*)", shown)
-    monkeypatch.chdir(CHECKOUT)
+    monkeypatch.chdir(apart)
     result = CliRunner().invoke(main, shlex.split(command))
     assert result.exit_code == 0
     assert "dropped by" in result.stdout
@@ -193,14 +193,14 @@ for columns in map(int, sys.argv[1].split()):
 
 
 @pytest.mark.parametrize("command", TABLES)
-def test_tables_fit_the_terminal(command: str) -> None:
+def test_tables_fit_the_terminal(apart: Path, command: str) -> None:
     """Each line of what a person sees on a terminal of so many columns is no longer than that."""
     pytest.importorskip("fcntl"), pytest.importorskip("termios")
     reading, writing = pty.openpty()
     environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "CI", "FORCE_COLOR")}
     words = [sys.executable, "-c", RESIZED, " ".join(map(str, WIDTHS)), *shlex.split(command)]
     environment |= {"TERM": "xterm", "NO_COLOR": "1", "PYTHONPATH": str(CHECKOUT)}
-    child = subprocess.Popen(words, stdout=writing, stderr=subprocess.DEVNULL, cwd=CHECKOUT, env=environment)
+    child = subprocess.Popen(words, stdout=writing, stderr=subprocess.DEVNULL, cwd=apart, env=environment)
     shown = _shown(child, reading, writing).replace("\r", "")
     for columns in WIDTHS:
         of_width, ending, shown = shown.partition(f"WIDTH {columns}\n")

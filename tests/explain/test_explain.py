@@ -23,9 +23,9 @@ WORLD = Path(__file__).parent / "worlds"
 
 
 @pytest.fixture(autouse=True)
-def _in_the_fixtures(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_the_fixtures(apart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paths are shown as seen from here, so that the golden files fit every checkout."""
-    monkeypatch.chdir(FIXTURES)
+    monkeypatch.chdir(apart / "fixtures")
 
 
 def run(*words: str) -> Any:

@@ -89,12 +89,12 @@ CONDITIONS: dict[str, tuple[str, int, dict[str, str]]] = {
 }
 
 
-def outputs(work: Path, python: str, order: int, **more: str) -> dict[str, bytes]:
+def outputs(apart: Path, work: Path, python: str, order: int, **more: str) -> dict[str, bytes]:
     """Return every output of every command, by name, without what is meant to differ: durations, and where it was."""
     work.mkdir()
     plain = {"PATH": os.environ["PATH"], "HOME": str(work), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     command = [python, "-c", DRIVER, str(ROOT), str(work), str(order)]
-    done = subprocess.run(command, cwd=ROOT, env=plain | more, capture_output=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=apart, env=plain | more, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return {path.name: _steady(path.read_bytes().replace(bytes(work), b"WORK")) for path in sorted(work.iterdir())}
 
@@ -105,8 +105,8 @@ def _steady(data: bytes) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return outputs(tmp_path_factory.mktemp("first") / "work", sys.executable, 0)
+def first(apart: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return outputs(apart, tmp_path_factory.mktemp("first") / "work", sys.executable, 0)
 
 
 def test_there_is_something_to_compare(first: dict[str, bytes]) -> None:
@@ -117,8 +117,8 @@ def test_there_is_something_to_compare(first: dict[str, bytes]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_the_same_bytes(first: dict[str, bytes], tmp_path: Path, condition: str) -> None:
+def test_the_same_bytes(first: dict[str, bytes], apart: Path, tmp_path: Path, condition: str) -> None:
     python, order, more = CONDITIONS[condition]
-    again = outputs(tmp_path / "work", python, order, **more)
+    again = outputs(apart, tmp_path / "work", python, order, **more)
     assert again.keys() == first.keys()
     assert [name for name in first if again[name] != first[name]] == []

@@ -21,12 +21,14 @@ from typing import Any
 import pytest
 import yaml
 
+from policylint import workspace
 from policylint.model.keys import is_no_host_yet, is_symbolic
 from policylint.report.diff import markdown
 from policylint.report.formats import FORMATS
 from tests.diff.history import run
 from tests.hostile.test_action import heeded
 from tests.hostile.world import FORGED, HARMLESS, TEXTS, changed, laid, written
+from tests.report.test_output_schemas import opened_once
 
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
@@ -258,6 +260,14 @@ def a_screen_that_holds_everything() -> Iterator[None]:
     """What is folded depends on how long names are, and is no structure that they forge."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(markdown, "SCREEN", 10_000)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def a_world_is_opened_once() -> Iterator[None]:
+    """Twenty commands read the same world in the same way, and write it in as many formats."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workspace, "open_workspace", opened_once(workspace.open_workspace))
         yield
 
 

@@ -24,6 +24,7 @@ from tests.implementations.calico_worlds import API, random_calico
 from tests.network.naive import Manifest
 from tests.network.test_naive import ends
 from tests.network.worlds import PORTS, hops_of, manifest, random_world, world
+from tests.nightly import sampled
 
 
 def conversion(policy: Manifest) -> Manifest:
@@ -75,7 +76,7 @@ def expression(selector: Manifest | None, everybody: str = "projectcalico.org/or
     return " && ".join(parts) or everybody
 
 
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", sampled(range(10), "calico and kubernetes"))
 def test_a_policy_of_kubernetes_and_what_calico_makes_of_it_give_one_answer(chunk: int) -> None:
     for seed in range(chunk * 40, (chunk + 1) * 40):
         manifests, naive = random_world(seed)
@@ -109,7 +110,7 @@ def test_a_policy_of_kubernetes_and_what_calico_makes_of_it_give_one_answer(chun
                         assert answers[0] == answers[1], (place, answers)
 
 
-@pytest.mark.parametrize("chunk", range(20))
+@pytest.mark.parametrize("chunk", sampled(range(20), "calico and its oracle"))
 def test_the_walk_agrees_with_an_oracle(chunk: int) -> None:
     decided = 0
     for seed in range(chunk * 40, (chunk + 1) * 40):

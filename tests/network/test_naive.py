@@ -12,6 +12,7 @@ from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from tests.network.naive import Naive, Pod
 from tests.network.worlds import ADDRESSES, PORTS, TEAMS, hops_of, random_world, world
+from tests.nightly import sampled
 
 ASKED = (1, *PORTS, 500)
 CHUNK = 50
@@ -33,7 +34,7 @@ def ends(network: Network, naive: Naive) -> list[tuple[int, Pod | str]]:
     return found
 
 
-@pytest.mark.parametrize("chunk", range(20))
+@pytest.mark.parametrize("chunk", sampled(range(20), "networks and their oracle"))
 def test_sets_agree_with_the_oracle(chunk: int) -> None:
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         manifests, naive = random_world(seed)
@@ -61,7 +62,7 @@ def test_sets_agree_with_the_oracle(chunk: int) -> None:
                         assert (stops == ["Allow", "Allow"]) == want, place
 
 
-@pytest.mark.parametrize("chunk", range(5))
+@pytest.mark.parametrize("chunk", sampled(range(5), "completions"))
 def test_every_completion_of_open_labels_lies_within_the_answer(chunk: int) -> None:
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         manifests, naive = random_world(seed)

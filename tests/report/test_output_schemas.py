@@ -39,8 +39,7 @@ ROOT = Path(__file__).parents[2]
 HOMEPAGE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Homepage"]
 SHARED = ROOT.parent / "shared"
 FIXTURES = ROOT / "fixtures"
-SHOP = FIXTURES / "envoy-gateway-shop"
-PARABLE = FIXTURES / "baker-parable"
+SHOP, PARABLE = "fixtures/envoy-gateway-shop", "fixtures/baker-parable"
 TABLES = ("policies", "routes", "gateways", "listeners", "backends", "placements")
 
 
@@ -82,14 +81,14 @@ def documents(world: Path) -> Iterator[tuple[str, Any]]:
 
 
 def opened_once(open_workspace: Callable[..., Workspace]) -> Callable[..., Workspace]:
-    """Return the function with its answers kept."""
-    known: dict[str, Workspace] = {}
+    """Return the function with its answers kept, and what was asked: another one may not come to lie where it lay."""
+    known: dict[str, tuple[Workspace, object]] = {}
 
     def once(*arguments: Any, **options: Any) -> Workspace:
-        asked = repr((arguments, sorted(options.items())))
+        asked = repr((Path.cwd(), arguments, sorted(options.items())))
         if asked not in known:
-            known[asked] = open_workspace(*arguments, **options)
-        return known[asked]
+            known[asked] = open_workspace(*arguments, **options), (arguments, options)
+        return known[asked][0]
 
     return once
 
@@ -118,8 +117,9 @@ def worlds() -> list[Path]:
 
 
 @pytest.mark.parametrize("world", worlds(), ids=lambda world: f"{world.parent.name}-{world.name}")
-def test_what_commands_write_of_a_world(world: Path) -> None:
-    for name, document in documents(world):
+def test_what_commands_write_of_a_world(apart: Path, world: Path) -> None:
+    place = apart / "fixtures" / world.name if world.parent == FIXTURES else world
+    for name, document in documents(place):
         assert problems(name, document) == []
 
 
@@ -132,16 +132,17 @@ def test_what_commands_write_of_a_real_tree(tree: Path) -> None:
         assert problems(name, document) == []
 
 
-def test_explanations_of_every_object_of_a_shop() -> None:
+def test_explanations_of_every_object_of_a_shop(apart: Path) -> None:
     asked = (
         "HTTPRoute/shop/checkout",
         "Gateway/infra/edge#https",
         "SecurityPolicy/infra/edge-jwt",
         "Service/shop/cart",
     )
+    shop = str(apart / SHOP)
     for name in asked:
-        assert problems("explain-v1", written("explain", name, str(SHOP), "-o", "json")) == []
-    without = written("explain", "HTTPRoute/shop/cart", "--without", asked[2], str(SHOP), "-o", "json")
+        assert problems("explain-v1", written("explain", name, shop, "-o", "json")) == []
+    without = written("explain", "HTTPRoute/shop/cart", "--without", asked[2], shop, "-o", "json")
     assert without["explanations"][0]["without"]["changes"]
     assert problems("explain-v1", without) == []
 
@@ -200,19 +201,19 @@ def test_rules_and_kinds() -> None:
     assert problems("kinds-v1", written("kinds", "-o", "json")) == []
 
 
-def sample(name: str) -> Any:
+def sample(name: str, apart: Path) -> Any:
     """Return a small real document of a schema."""
-    shop = str(SHOP)
+    shop, parable = str(apart / SHOP), str(apart / PARABLE)
     match name:
         case "lint-json-v1":
             return written("lint", shop, "-o", "json")
         case "diff-json-v1":
-            sides = (str(FIXTURES / "diff-example" / side) for side in ("before", "after"))
+            sides = (str(apart / "fixtures" / "diff-example" / side) for side in ("before", "after"))
             return written("diff", "--rendered-before", next(sides), "--rendered-after", next(sides), "-o", "json")
         case "explain-v1":
             return written("explain", "HTTPRoute/shop/checkout", shop, "-o", "json")
         case "trace-v1":
-            return written("trace", "--requests", str(PARABLE / "requests.yaml"), str(PARABLE), "-o", "json")
+            return written("trace", "--requests", f"{parable}/requests.yaml", parable, "-o", "json")
         case "reach-v1":
             return written("reach", shop, "-o", "json")
         case "upgrade-v1":
@@ -264,8 +265,8 @@ def holder(document: Any, path: str) -> tuple[Any, str]:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_schema_refuses_what_lacks_a_property_or_has_one_too_many(name: str) -> None:
-    document = sample(name)
+def test_a_schema_refuses_what_lacks_a_property_or_has_one_too_many(name: str, apart: Path) -> None:
+    document = sample(name, apart)
     assert problems(name, document) == []
     for path in REQUIRED[name]:
         broken = copy.deepcopy(document)

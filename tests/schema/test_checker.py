@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -130,9 +133,47 @@ def keywords(schema: Any) -> set[str]:
     return {*schema, *(name for each in inner for name in keywords(each))}
 
 
+def nodes_of(schema: Any) -> Iterator[Any]:
+    """Yield a schema and each within it, those within it replaced by one that takes anything: it is a schema of JSON
+    where they are."""
+    if not isinstance(schema, dict):
+        yield schema
+        return
+    alone = dict(schema)
+    for name in ("additionalProperties", "items", "not"):
+        if name in schema:
+            yield from nodes_of(schema[name])
+            alone[name] = True
+    for name in ("allOf", "anyOf", "oneOf"):
+        if isinstance(schema.get(name), list):
+            yield from (node for each in schema[name] for node in nodes_of(each))
+            alone[name] = [True] * len(schema[name])
+    if isinstance(schema.get("properties"), dict):
+        yield from (node for each in schema["properties"].values() for node in nodes_of(each))
+        alone["properties"] = {}
+    yield alone
+
+
+@cache
+def check(node: str) -> None:
+    """Fail where a schema is none; most are of a few shapes."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(node))
+
+
+def test_a_fault_is_found_wherever_it_stands() -> None:
+    for place in (
+        *({"items": {"type": "list"}}, {"properties": {"a": {"minLength": "1"}}}, {"properties": []}, {"items": 1}),
+        *({"additionalProperties": {"required": "a"}}, {"anyOf": [{"not": {"type": 1}}]}, {"allOf": {}}, {"oneOf": []}),
+    ):
+        with pytest.raises(jsonschema.SchemaError):
+            for node in nodes_of({"type": "object", "properties": {"spec": place}}):
+                check(json.dumps(node))
+
+
 @pytest.mark.parametrize("schema", kinds())
 def test_shipped_schemas_are_json_schema_without_prose(schema: dict[str, Any]) -> None:
-    jsonschema.Draft202012Validator.check_schema(schema)
+    for node in nodes_of(schema):
+        check(json.dumps(node))
     assert keywords(schema) <= ALLOWED
 
 

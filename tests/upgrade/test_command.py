@@ -211,5 +211,5 @@ spec: {parentRefs: [{name: edge}], hostnames: [shop.example.com], rules: [{backe
 def test_a_connection_that_is_refused_gets_no_404(tmp_path: Path) -> None:
     (tmp_path / "tls.yaml").write_text(TLS, encoding="utf-8")
     _, output = upgrade("--from", "istio=1.29", "--to", "istio=1.30", str(tmp_path))
-    assert "404" not in output
+    assert "404" not in output.replace(str(tmp_path), "")  # the run of pytest may have that number
     assert "refused: Listener shop/edge#tls: Istio 1.29 does not read protocol TLS" in output

@@ -1,5 +1,6 @@
 """What is said of 52 real repositories, each finding judged by hand: judgements.toml. The environments of 38 of them,
-each checked by hand against what its own files say: worlds.toml.
+each checked by hand against what its own files say: worlds.toml. Answers of `reach` about some, judged by reading the
+manifests: tests/reach/answers.toml and doors.toml.
 
 A finding that is not judged, or a judged one that is gone, fails: look at the repository, then change the file. The
 share of true ones may only go up.
@@ -16,13 +17,26 @@ import pytest
 
 import policylint
 from policylint.checks import backend_not_found, gateway_class_not_found, missing_reference_grant
+from policylint.doors import is_door
+from policylint.model import ResourceKey
+from policylint.reach import end_in_words
+from policylint.report.reach import Question, find
 from policylint.session.session import Session
+from policylint.trace import Asked
 
 SHARED = Path(__file__).parents[3] / "shared"
+REACH = Path(__file__).parents[1] / "reach"
 JUDGED: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("judgements.toml").read_text(encoding="utf-8"))[
     "finding"
 ]
 WORLDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("worlds.toml").read_text(encoding="utf-8"))
+ANSWERS = [
+    (tree, answer)
+    for name in ("answers.toml", "doors.toml")
+    for tree, judged in tomllib.loads((REACH / name).read_text(encoding="utf-8")).items()
+    for answer in judged["answers"]
+]
+"""What `reach` says of a tree, and why that is so."""
 TREES = sorted(
     path for kind in ("wild", "trees", "field") if (SHARED / kind).is_dir() for path in (SHARED / kind).glob("*/")
 )
@@ -91,6 +105,41 @@ def test_what_a_tree_certainly_lacks_is_a_certain_finding(opened: Session) -> No
 def test_every_finding_is_judged_and_every_true_one_is_there(tree: Path, opened: Session) -> None:
     judged = Counter((each["rule"], each["file"], each["line"]) for each in JUDGED if each["tree"] == tree.name)
     assert said_of(tree, opened) == judged
+
+
+@pytest.mark.slow
+def test_answers_of_reach_are_as_judged(tree: Path, opened: Session) -> None:
+    judged = [tuple(answer[:-1]) for of, answer in ANSWERS if of == f"{tree.parent.name}/{tree.name}"]
+    if not judged:
+        return
+    found = find(opened.simulations, Question())
+    answers = {
+        (
+            row.simulation.world.name if found.several else "",
+            _named(row.way.entry.gateway),
+            row.way.entry.port or 0,
+            row.way.entry.hosts,
+            row.way.requests,
+            end_in_words(row.way.trace),
+            _said(row.answers["authentication"]) if row.serves else "",
+        )
+        for row in found.rows
+    }
+    assert judged == [answer for answer in judged if answer in answers]
+
+
+def _named(gateway: ResourceKey) -> str:
+    """Return the name of a Gateway; that of a door with what it is."""
+    return f"{gateway.kind} {gateway.path}" if is_door(gateway) else gateway.path
+
+
+def _said(login: Asked) -> str:
+    """Return an answer and whether it is certain; how many sources were not seen is not judged."""
+    return f"{login._replace(ground='', why='')}{', as far as seen' if login.ground else ''}"
+
+
+def test_the_trees_that_were_judged_are_there() -> None:
+    assert {tree for tree, _ in ANSWERS} <= {f"{tree.parent.name}/{tree.name}" for tree in TREES}
 
 
 def test_most_of_what_is_said_is_true() -> None:

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, partial
+from itertools import islice
 from math import floor
 from pathlib import Path
 from types import ModuleType
@@ -96,8 +97,8 @@ def known(witness: str) -> tuple[float, list[Reason]]:
 
 
 @cache
-def replayed(record: Path) -> Tally:
-    """Ask policylint what a record says."""
+def replayed(record: Path, share: int) -> Tally:
+    """Ask policylint what a record says, of one of so many worlds."""
     tally = Tally()
     grammars = {
         "api-server": api_server_objects.world,
@@ -116,7 +117,7 @@ def replayed(record: Path) -> Tally:
     dialect = gateway_api.DIALECTS.get(record.stem)
     if dialect is not None:
         made = partial(gateway_api.world, record.stem)
-    for answer in read(record):
+    for answer in islice(read(record), share // 2, None, share):
         objects = made(answer.seed, answer.number)
         name = f"{answer.seed}/{answer.number}"
         if record.stem == "api-server":
@@ -163,11 +164,17 @@ def _of_requests(answer: Answer, objects: list[Manifest]) -> Facts:
     return envoy.our_answers(envoy_gateway.simulated(stored), objects, asked, answer.facts)
 
 
+def asked_of(record: Path) -> str:
+    """Return how the row of a record begins: who was asked, and of how many worlds."""
+    head, worlds = head_of(record), sum(1 for _ in read(record))
+    releases = ", ".join(f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items()))
+    return f"| {head['title']} | {releases} | {worlds:,} |"
+
+
 def row(record: Path) -> str:
     """Return what docs/verified.md says of a record."""
-    head, tally = head_of(record), replayed(record)
-    releases = ", ".join(f"{name.rsplit('/', 1)[-1]} {version}" for name, version in sorted(head["versions"].items()))
-    return f"| {head['title']} | {releases} | {tally.worlds:,} | {tally.facts:,} | {floor(10 * tally.share) / 10} % |"
+    tally = replayed(record, 1)
+    return f"{asked_of(record)} {tally.facts:,} | {floor(10 * tally.share) / 10} % |"
 
 
 def page() -> str:
@@ -175,7 +182,7 @@ def page() -> str:
     lines = [HEAD, "| witness | release | worlds | answers | the same |", "|---|---|---|---|---|"]
     differences = []
     for record in sorted(RECORDED.glob("*.jsonl")):
-        head, tally = head_of(record), replayed(record)
+        head, tally = head_of(record), replayed(record, 1)
         lines.append(row(record))
         rows = []
         others = dict(tally.times)

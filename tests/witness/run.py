@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.record = _DEFAULT if options.append and not options.record else options.record
     options.record, options.replay = (record if each == _DEFAULT else each for each in (options.record, options.replay))
     if options.replay:
-        print(replayed(options.replay))
+        print(replayed(options.replay, 1))
         return 0
     return asked[options.witness](options)
 

@@ -1,8 +1,8 @@
 """Kustomizations that somebody changes before they are built: what they lack as they are written is no mistake.
 
-A script writes one anew, edits what it takes in, or copies another one over it; a role of Ansible copies it to where it
-is built; a Subscription of Open Cluster Management overrides it for the clusters that it is placed on. And one beside a
-`Chart.yaml` is most often left over from before there was a chart: helm does not read it.
+A script writes one anew, edits what it takes in, copies another one over it, or copies its tree over another; a role of
+Ansible copies it to where it is built; a Subscription of Open Cluster Management overrides it for the clusters that it
+is placed on. And one beside a `Chart.yaml` is most often left over from before there was a chart: helm reads none.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ _EDITS = Pattern(
     r"\byq\b[^\n|;&]{0,200}\bresources\b[^\n|;&]{0,200}?[ \t][\"']?([^\s\"';&|<>()]*\bkustomization\.ya?ml)"
 )
 _ADDS = Pattern(r"\bkustomize[ \t]+edit[ \t]+add[ \t]+(?:resource|base|component)\b")
+_COPIES = Pattern(r"(?:\brsync\)?|\bcp[ \t]+-\w*[rRa]\w*)((?:[ \t]+(?:\$\([^)\n]*\)|[^\s;&|<>()])+)+)")
+"""Commands that copy directories, and their words: `$(rsync) -av $(abspath part)/ $@`."""
+_CALL = Pattern(r"\$\((?:abspath|realpath)[ \t]+([^)\s]+)\)")
+"""What make fills in with the path of something."""
 _PATHS = tuple(f"apps.open-cluster-management.io/{name}" for name in ("git-path", "github-path"))
 
 
@@ -30,11 +34,14 @@ def lacked_as_written(tree: Tree, builds: Collection[Build]) -> frozenset[str]:
     lacking = {build.directory: {failure.lacking for failure in build.failures} - {""} for build in builds}
     if not any(lacking.values()):
         return frozenset()
-    written, overridden = set(_written(tree)), set(_overridden(tree))
+    written, overridden, copied = set(_written(tree)), set(_overridden(tree)), set(_copied(tree))
     found = set()
     for directory, paths in lacking.items():
         is_of_a_chart = tree.read(join(directory, "Chart.yaml")) is not None
         if is_of_a_chart or directory in written or directory in overridden or _is_of_a_role(tree, directory):
+            found |= paths
+            continue
+        if not copied.isdisjoint(directories_above(f"{directory}/")):
             found |= paths
             continue
         above = written.intersection(directories_above(directory))
@@ -65,6 +72,18 @@ def _written(tree: Tree) -> Iterator[str]:
                 yield from (path.rpartition("/")[0] for path in places(start, match[1]))
         if script_text.all(_ADDS):
             yield from start
+
+
+def _copied(tree: Tree) -> Iterator[str]:
+    """Yield the directories that a script copies with all that they hold."""
+    for script, script_text in tree.scripts.naming(b"kubectl", b"kustomize"):
+        if is_prose(script):
+            continue
+        start = starts(script, script_text)
+        for match in script_text.all(_COPIES):
+            words = [word.strip("\"'") for word in _CALL.sub(r"\1", match[1]).split() if not word.startswith("-")]
+            for source in words[:-1]:  # the last one is where they go
+                yield from (path for path in places(start, source.rstrip("/.")) if tree.is_directory(path))
 
 
 def _overridden(tree: Tree) -> Iterator[str]:

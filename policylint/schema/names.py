@@ -51,10 +51,11 @@ def is_word_to_replace(value: object) -> bool:
 def is_bracketed_to_replace(value: object) -> bool:
     """Return whether a list or a mapping is a word in brackets that is to be replaced, brackets and all, as it stands
     where a text is wanted: `[base64EncodedStorageKey]`, `[your key]`, `{KEY}`."""
-    entry = value[0] if isinstance(value, list) and len(value) == 1 else None
-    if isinstance(value, dict) and [*value.values()] == [None]:
-        entry = next(iter(value))
-    return isinstance(entry, str) and (is_word_to_replace(entry) or _PHRASE.search(entry) is not None)
+    if isinstance(value, dict) and len(value) == 1:
+        value = [name for name, inner in value.items() if inner is None]
+    if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], str):
+        return False
+    return is_word_to_replace(value[0]) or _PHRASE.search(value[0]) is not None
 
 
 def stands_for_another(value: str) -> bool:

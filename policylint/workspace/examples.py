@@ -2,9 +2,8 @@
 
 Nobody deploys them with the rest, and each of them is complete in itself or says what it needs. Where one is called as
 examples are (`render/live.py`), each directory in it is one environment, and so are the files beside these; where these
-would be too many, all of it is one. Tests are
-none where the tree has anything else but documentation, or where a program reads them: what stands in them is often
-wrong on purpose.
+would be too many, all of it is one. Tests are none where the tree has anything else but documentation, or where a
+program reads them: what stands in them is often wrong on purpose.
 """
 
 from __future__ import annotations

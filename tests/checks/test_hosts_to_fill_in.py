@@ -61,6 +61,8 @@ def test_a_host_that_is_none_is_refused(kind: str, host: str, tmp_path: Path) ->
         ("[STORAGE_KEY]", False),
         ("[your-domain]", False),
         ("{KEY}", False),
+        ("{your-domain}", False),
+        ("{a}", True),
         ("[shop.example.com]", True),
         ("[a, b]", True),
         ("[YOUR_KEY, b]", True),

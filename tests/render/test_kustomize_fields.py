@@ -151,6 +151,17 @@ def test_an_empty_target_selects_all(tmp_path: Path, patch: str) -> None:
     assert [each.body["metadata"]["labels"]["a"] for each in found.manifests] == ["b", "b"]
 
 
+@pytest.mark.parametrize(
+    "patch", ["- op: add\n  path: /spec/x\n  '{{ .wave }}'\n", "{{ if .more }}\n- op: add\n", "# nothing yet\n"]
+)
+def test_what_a_patch_of_which_nothing_can_be_read_is_for_may_be_anything(tmp_path: Path, patch: str) -> None:
+    """kenlasko/k8s: its names were to be replaced, and it was said that one is there twice."""
+    lines = "".join(f"    {line}\n" for line in patch.splitlines())
+    told = built(tmp_path, f"patches:\n- target: {{kind: HTTPRoute}}\n  patch: |\n{lines}", ROUTE, SERVICE)
+    assert [(each.kind, bool(each.provisional)) for each in told.manifests] == [("HTTPRoute", True), ("Service", False)]
+    assert [note.code for note in told.journal.notes] == ["patch-not-read"]
+
+
 @pytest.mark.parametrize("target", ["", ", target: null"])
 def test_a_json_patch_without_a_target_patches_nothing(tmp_path: Path, target: str) -> None:
     patch = f"patches: [{{patch: '[{{op: remove, path: /metadata/labels}}]'{target}}}]\n"

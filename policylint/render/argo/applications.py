@@ -152,7 +152,9 @@ class Argo:
         sites = _sites(self._tree, roots)
         if sites:
             return self._apart(roots, sites)
-        sites = _stages(self._tree, roots) or _tops([self._directories(root) for root in roots], roots)
+        sites = _stages(self._tree, roots)
+        if not sites and (tops := _tops([self._directories(root) for root in roots], roots)):
+            sites = tops if self._makes_twice(roots) else {}
         if sites:
             if self._charts is not None:
                 self._charts.remember()
@@ -160,6 +162,14 @@ class Argo:
             if self._exclude_each_other(roots, sites, clusters):
                 return clusters
         return self._walk(roots)
+
+    def _makes_twice(self, roots: list[Manifest]) -> bool:
+        """Return whether one Argo CD would make an object twice of some roots."""
+        for deployed in Argo(self._tree, self._kustomizer, self._charts)._walk(roots).values():
+            own = [identity(each) for each in deployed.manifests if each.namespace and not is_application(each)]
+            if len(set(own)) < len(own):
+                return True
+        return False
 
     def _exclude_each_other(
         self, roots: list[Manifest], sites: Mapping[str, set[int]], clusters: Mapping[str, Deployed]
@@ -694,18 +704,14 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
             if all(_EDITION.fullmatch(place.rpartition("/")[2]) for place in places):
                 others = ("/".join(path.split("/")[: depth + 1]) for path in paths if path.count("/") > depth)
                 above = next(iter(places)).rpartition("/")[0]
-                places.update(each for each in others if _is_edition(each, above))
+                places.update(
+                    each for each in others if _EDITION.fullmatch(each.removeprefix(f"{above}/" if above else ""))
+                )
             return {
                 place.rpartition("/")[2]: {number for number, path in enumerate(paths) if is_below(path, place)}
                 for place in places
             }
     return {}
-
-
-def _is_edition(directory: str, above: str) -> bool:
-    """Return whether a directory in another one is called by a number: `1.34`, `v2`, `2024`."""
-    place, _, name = directory.rpartition("/")
-    return place == above and _EDITION.fullmatch(name) is not None
 
 
 def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:

@@ -106,6 +106,9 @@ def _contents(
         if problem:
             fails = problem.code == YAML_SYNTAX
             journal.note(f"this patch cannot be read: {problem.message}", place, code="patch-not-read", fails=fails)
+        elif not values:
+            journal.note("nothing of this patch could be read", place, code="patch-not-read")
+        if problem or not values:
             yield None, place
         yield from values
 

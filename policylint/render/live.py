@@ -53,7 +53,7 @@ _COURSES = frozenset({"chapters", "courses", "lessons"})
 """Directories whose subdirectories are tried by themselves where they are called by numbers alone."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
-_ON_THE_WAY = Pattern(f"/(?:{_NUMBERED}|(?:{'|'.join(sorted(_COURSES | TUTORIALS))})/)")
+_ON_THE_WAY = Pattern(rf"/(?:{_NUMBERED}|(?:chapters|courses|lessons|demos?|labs?|tutorials?|workshops?|exercises)/)")
 """What stands on the way to each directory that is tried by itself, and to few others."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
 """Directories whose subdirectories are named as environments."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from policylint.catalog.content import Edited, ReadSet
 from policylint.documents import ALIAS_BOMB, ENCRYPTED, MAX_ALIASED, Document, FileReading, Problem, Unread, loading
@@ -98,6 +99,7 @@ def load(
     """
     groups = READ_GROUPS | known_groups
 
+    @cache  # of this call: there are a thousand documents of a kind
     def wanted(api_version: str, kind: str) -> bool:
         group, slash, _ = api_version.rpartition("/")
         if group == "apiextensions.k8s.io":

@@ -46,12 +46,15 @@ _OF_A_PROGRAM = Pattern(
 _DOCS = frozenset({"docs", "doc"})
 EXAMPLES = frozenset({"example", "examples", "sample", "samples"})
 NOT_LIVE = _FOR_GOOD | TESTS | _DOCS | EXAMPLES | {"template", "templates", "hack", "scripts"}
-_LESSON = Pattern(r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)")
+_NUMBERED = r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)"
+_LESSON = Pattern(_NUMBERED)
 """A directory that is tried by itself, as those beside it with other numbers are."""
 _COURSES = frozenset({"chapters", "courses", "lessons"})
 """Directories whose subdirectories are tried by themselves where they are called by numbers alone."""
 TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
 """Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
+_ON_THE_WAY = Pattern(rf"/(?:{_NUMBERED}|(?:chapters|courses|lessons|demos?|labs?|tutorials?|workshops?|exercises)/)")
+"""What stands on the way to each directory that is tried by itself, and to few others."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
 """Directories whose subdirectories are named as environments."""
 ENVIRONMENTS = frozenset(
@@ -80,6 +83,8 @@ def lessons(files: Iterable[str]) -> dict[str, set[str]]:
 
 def _tried(directory: str) -> tuple[str, str] | None:
     """Return the innermost directory on the way that is tried by itself, after the one that it is in."""
+    if _ON_THE_WAY.search(f"/{directory}") is None:
+        return None
     steps = ["", *directory.split("/")]
     for at in range(len(steps) - 2, -1, -1):
         is_numbered = steps[at] in _COURSES and steps[at + 1].isdigit()

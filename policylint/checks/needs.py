@@ -153,16 +153,24 @@ def preflights(simulation: Simulation) -> bool:
     stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
     if named or any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
         return True
-    answering = some_policy(
-        lambda policy: bool(policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec)
-    )
     bodies = [rule.body for state in simulation.topology.routes for rule in rules(state.route)]
     filters = (mapping(each).get("type") for body in bodies for each in sequence(body.get("filters")))
-    if not answering(simulation) and "CORS" not in filters:
+    answering = [
+        policy
+        for policy in simulation.policies.values()
+        if policy.kind.preflight and policy.kind.preflight.split(".")[0] in policy.policy.spec
+    ]
+    has_filters = "CORS" in filters
+    if not answering and not has_filters:
         return False
-    asking = some_policy(lambda policy: bool(policy.kind.settings.asking) and not policy.kind.preflight)
-    return asking(simulation) or any(
-        {"method", "headers"} & mapping(match).keys() for body in bodies for match in sequence(body.get("matches"))
+    logins = some_policy(lambda policy: bool(policy.kind.settings.authorization) and not policy.kind.preflight)
+    met = {key for policy in answering for group in policy.groups for key in group.routes()}
+    return logins(simulation) or any(
+        {"method", "headers"} & mapping(match).keys()
+        for state in simulation.topology.routes
+        if has_filters or state.route.key in met
+        for rule in rules(state.route)
+        for match in sequence(rule.body.get("matches"))
     )
 
 

@@ -46,7 +46,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         origin = _origin(next((value for _, value in places(group.effective.spec, group.kind.preflight, ())), {}))
         setting = ("spec", *group.kind.preflight.split("."))
         for state, rule in _rules(simulation, group):
-            trace = None if (policy.key, rule.node) in told else _unanswered(tracer, rule, state, origin)
+            trace = None if (policy.key, rule.node) in told else _unanswered(tracer, rule, state, origin, judged=False)
             if trace is not None:
                 told.add((policy.key, rule.node))
                 yield _finding(policy.policy, setting, rule, state, trace)
@@ -109,7 +109,7 @@ def _unanswered(tracer: Tracer, rule: Rule, state: RouteState, origin: str, *, j
     Args:
         judged: whether it is known what is asked before these settings.
     """
-    asked = list(_asked(rule))
+    asked = [each for each in _asked(rule) if (judged or each[0] or each[2]) and not _is_beside(state, rule, each[1])]
     if not asked:
         return None
     from policylint.reach.entries import entries
@@ -120,7 +120,8 @@ def _unanswered(tracer: Tracer, rule: Rule, state: RouteState, origin: str, *, j
             continue
         if state.hostnames and not any(covers(name, entry.host) for name in state.hostnames):
             continue
-        for method, at, headers in asked:
+        for stated, at, headers in asked:
+            method = stated or "GET"
             request = Request(
                 scheme=entry.scheme, method=method, host=entry.host, path=at, port=entry.port, headers=headers,
                 gateway=spelled(entry.gateway), sni=entry.host if entry.scheme == "https" else "",
@@ -137,6 +138,12 @@ def _unanswered(tracer: Tracer, rule: Rule, state: RouteState, origin: str, *, j
     return None
 
 
+def _is_beside(state: RouteState, rule: Rule, at: str) -> bool:
+    """Tell whether another rule of a route takes whatever asks for a path, so preflights as well."""
+    conditions = (match.conditions for each in rules(state.route) if each != rule for match in matches(each.body))
+    return any(len(each) == 1 and not each[0].fault and each[0].predicate.takes(at) is True for each in conditions)
+
+
 def _is_sent(header: tuple[str, str]) -> bool:
     """Tell whether browsers, or proxies in front, may send a header with a preflight."""
     name = header[0].lower()
@@ -144,11 +151,12 @@ def _is_sent(header: tuple[str, str]) -> bool:
 
 
 def _asked(rule: Rule) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
-    """Yield method, path and headers of a request for each match of a rule; nothing where one of them is not known."""
+    """Yield method ("" for any), path and headers of a request for each match of a rule; nothing where one of them is
+    not known."""
     found = []
     for match in matches(rule.body):
         path, *others = match.conditions
-        method, headers = "GET", []
+        method, headers = "", []
         for each in others:
             sort, _, name = each.name.partition(" ")
             value = _example(each.predicate)

@@ -197,7 +197,12 @@ def matches_of(match: Mapping[str, Any], host: str | None, server: Server) -> It
     method = mapping(match.get("method"))
     words = _ONE_OF.fullmatch(text(method.get("regex")))
     methods = [method["exact"]] if text(method.get("exact")) else words[1].split("|") if words else []
-    if (method and not methods) or match.get("withoutHeaders") or is_for(match, host, server) is None:
+    lacking = [
+        {"type": "Exact", **_text(mapping(value)), "of": f"header {key.lower()}", "not": True}
+        for key, value in mapping(match.get("withoutHeaders")).items()
+    ]
+    said |= {"also": lacking} if lacking else {}
+    if (method and not methods) or is_for(match, host, server) is None:
         said["path"] = {"type": FOREIGN, "value": str(dict(match))}
     yield from ({**said, "method": each} for each in methods) if methods else (said,)
 

@@ -47,7 +47,7 @@ def readers_of(resource: Resource) -> frozenset[str]:
     readers = texts(resource.spec.get("exportTo"))
     if not readers or "*" in readers or any(map(is_symbolic, readers)):
         return frozenset()
-    return frozenset(resource.key.namespace if each == "." else each for each in readers if each != "~")
+    return frozenset(resource.key.namespace if each == "." else each for each in readers if each not in ("", "~"))
 
 
 def is_exported(resource: Resource, namespace: str) -> bool | None:

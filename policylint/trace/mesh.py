@@ -216,7 +216,10 @@ def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | Non
         routes = [] if scheme in _STREAMS else [state.route for state in attached]
         counted = tracer.admissions.counting(service, client, port, routes, stream=scheme in _STREAMS)
     meets = sorted(counted, key=repr)
-    open_ = _left_open(world, service, client, attached, meets, scheme)
+    asked = meets
+    if scheme not in _STREAMS and all(routing == "none" for routing, _ in meets) and service.kind in _SERVICES:
+        asked = sorted(tracer.admissions.counting(service, client, port, (), stream=True), key=repr)
+    open_ = _left_open(world, service, client, attached, asked, scheme if asked is meets else "tcp")
     listed = (
         tuple(Leading(each.route.key) for each in _chosen(attached, service, client.namespace, routing))
         if led is None

@@ -566,6 +566,22 @@ def test_rules_for_one_of_two_gateways_lead_where_they_say() -> None:
         assert answer(simulation, f"{SHOP}/", gateway=f"Gateway/istio-system/{name}")[0] == to
 
 
+@pytest.mark.parametrize(
+    ("without", "headers", "end"),
+    [
+        ("x-canary: {exact: 'yes'}", (), "next"),
+        ("x-canary: {exact: 'yes'}", ("X-Canary: yes",), "web"),
+        ("X-Canary: {exact: 'yes'}", ("x-canary: no",), "next"),
+        ("x-canary: {prefix: y}", ("x-canary: yes",), "web"),
+        ("x-canary: {regex: '[yn].*'}", ("x-canary: no",), "web"),
+        ("x-canary: {}", (), "next"),
+        ("x-canary: {}", ("x-canary: no",), "web"),
+    ],
+)
+def test_headers_that_must_not_be(without: str, headers: tuple[str, ...], end: str) -> None:
+    assert ends(gateway(), virtual(by(f"withoutHeaders: {{{without}}}")), headers=headers)[0] == end
+
+
 REWRITES = "route: [{destination: {host: next}}]"
 
 

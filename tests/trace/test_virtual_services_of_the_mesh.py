@@ -103,6 +103,7 @@ def of_reach(tracer: Tracer) -> set[str]:
         (f"hosts: [db], exportTo: [away], {ELSEWHERE}", "shop", "db", "other"),
         (f"hosts: [db], exportTo: ['~'], {ELSEWHERE}", "shop", "db", "db"),
         (f"hosts: [db], exportTo: ['*'], {ELSEWHERE}", "shop", "other", "other"),
+        (f"hosts: [db], exportTo: [''], {ELSEWHERE}", "shop", "db", "db"),
         # what variables may stand for, and a name of its own that is no Service's
         (f"hosts: [db.shop], gateways: [mesh, edge], {ELSEWHERE}", "away", OPEN, OPEN),
         (f"hosts: [db.shop], exportTo: ['.'], {ELSEWHERE}", "away", "db", OPEN),
@@ -478,3 +479,22 @@ def test_who_may_be_several_workloads_meets_what_each_of_them_does(tmp_path: Pat
     outcome = tracer.trace(asked).outcome
     assert outcome.unknown
     assert "which workload" in outcome.reason or "hangs on" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("body", "to"),
+    [
+        (f"hosts: [db], tcp: [{{route: {THERE}}}]", OPEN),
+        (f"hosts: [db], tls: [{{match: [{{sniHosts: [a.example]}}], route: {THERE}}}]", OPEN),
+        (f"hosts: [db], {ELSEWHERE}", "db"),
+        (f"hosts: [third], tcp: [{{route: {THERE}}}]", "db"),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["http", "tcp"])
+def test_rules_for_connections_count_at_ports_of_connections(tmp_path: Path, body: str, to: str, scheme: str) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}")
+    tracer = Tracer(meshed(tmp_path, stream, virtual(body)))
+    for client, answer in (("Deployment/shop/near", to), ("unmeshed", "db")):
+        asked = Request(service="Service/shop/db", client=client, host="db.shop", scheme=scheme)
+        outcome = tracer.trace(asked).outcome
+        assert (OPEN if outcome.unknown else next(iter(outcome.backends)).name) == answer

@@ -64,6 +64,7 @@ def world(seed: object, number: int) -> list[Manifest]:
         ),
     ]
     objects += [_virtual_service(draw, f"v{each}") for each in range(draw.one(1, 1, 2, 2, 3, 4))]
+    objects += [_delegate(draw, f"d{each}") for each in range(draw.one(0, 1, 2))]
     objects += [_route(draw, f"r{each}") for each in range(draw.one(0, 0, 0, 1, 2))]
     return objects + [_sidecar(draw, home) for home in ("shop", "away") if draw.often(0.2)]
 
@@ -87,7 +88,16 @@ _FULL = ("cart.shop.svc.cluster.local", "cart.shop.svc.cluster.local", "rest.sho
 _WILD = ("*.shop.svc.cluster.local", "*.svc.cluster.local", "till.pay.svc.cluster.local")
 
 
-def _rule(draw: Draw) -> dict[str, Any]:
+def _delegate(draw: Draw, name: str) -> Manifest:
+    spec = draw.maybe(0.2, "exportTo", [draw.one(".", "shop", "*")])
+    spec["http"] = [_rule(draw, is_delegate=True) for _ in range(draw.one(1, 2))]
+    return manifest(_API, "VirtualService", name, draw.one("shop", "pay"), draw.age(), spec=spec)
+
+
+def _rule(draw: Draw, *, is_delegate: bool = False) -> dict[str, Any]:
+    if not is_delegate and draw.often(0.15):
+        named = {"name": draw.one("d0", "d0", "d1")} | draw.maybe(0.6, "namespace", draw.one("shop", "pay"))
+        return draw.maybe(0.7, "match", [_match(draw)]) | {"delegate": named}
     rule: dict[str, Any] = draw.maybe(0.7, "match", [_match(draw) for _ in range(draw.one(1, 1, 2))])
     rule |= draw.maybe(
         0.12, "fault", {"abort": {"httpStatus": 418} | draw.maybe(0.8, "percentage", {"value": draw.one(100, 100, 0)})}
@@ -101,11 +111,15 @@ def _rule(draw: Draw) -> dict[str, Any]:
     rule |= draw.maybe(
         0.25, "rewrite", draw.one({"uri": "/"}, {"uri": "/new"}, {"authority": "other.test"}, {"uri": "/n/"})
     )
-    destination: dict[str, Any] = {
-        "host": draw.one("rest", *_FULL, "till.pay.svc.cluster.local", "cart.pay.svc.cluster.local")
-    }
-    destination |= draw.maybe(0.35, "port", {"number": draw.one(80, 8080)})
-    return rule | {"route": [{"destination": destination}]}
+    to = [_destination(draw) for _ in range(draw.one(1, 1, 1, 2))]
+    for each, weight in zip(to, (100, 0) if len(to) > 1 else (), strict=False):
+        each["weight"] = weight
+    return rule | {"route": to}
+
+
+def _destination(draw: Draw) -> dict[str, Any]:
+    host = draw.one("rest", *_FULL, "till.pay.svc.cluster.local", "cart.pay.svc.cluster.local")
+    return {"destination": {"host": host} | draw.maybe(0.35, "port", {"number": draw.one(80, 8080)})}
 
 
 def _match(draw: Draw) -> dict[str, Any]:
@@ -116,6 +130,7 @@ def _match(draw: Draw) -> dict[str, Any]:
     match |= draw.maybe(0.15, "ignoreUriCase", True)
     match |= draw.maybe(0.15, "headers", {"x-canary": draw.one({"exact": "yes"}, {"prefix": "y"}, {})})
     match |= draw.maybe(0.1, "method", {"exact": draw.one("GET", "POST")})
+    match |= draw.maybe(0.1, "withoutHeaders", {"x-canary": draw.one({"exact": "yes"}, {})})
     match |= draw.maybe(0.1, "queryParams", {"v": {"exact": "1"}})
     match |= draw.maybe(
         0.2, "sourceLabels", draw.one({"tier": "front"}, {"app": "job"}, {"tier": "back", "app": "web"})
@@ -247,6 +262,7 @@ def _clusters(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if isinstance(value.get("cluster"), str):
             yield value["cluster"]
+        yield from (each["name"] for each in value.get("weightedClusters", {}).get("clusters", ()))
         for inner in value.values():
             yield from _clusters(inner)
     elif isinstance(value, list):
@@ -306,7 +322,7 @@ def _answer(tracer: Tracer, asked: Asked) -> str:
         return f"{to.status} {to.scheme}://{to.host}{port}{to.path.partition('?')[0]}"
     if outcome.status is not None or outcome.refused:
         return "reset" if outcome.refused else str(outcome.status)
-    (share,) = outcome.shares
+    (share,) = (each for each in outcome.shares if each.share)
     path = "" if trace.forwarded is None else trace.forwarded.path
     return f"200 {share.key.path}:{share.port} as {path}"
 

@@ -93,8 +93,14 @@ def leading(
     ports = [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
     port = ports[0] if port is None and len(ports) == 1 else port
     reader = _Reader(home or "", None if proxy is None else proxy.labels)
-    if not any(each.key[:2] == VIRTUAL_SERVICE for each in routes) and not world.of_kind(*_SIDECAR):
+    view = world.once(Sidecars).view(service, port, reader.namespace, reader.labels, root) if reader.namespace else None
+    virtuals = [each for each in routes if each.key[:2] == VIRTUAL_SERVICE]
+    if not virtuals and not world.of_kind(*_SIDECAR):
         return None
+    met = (each.key for each in virtuals if False not in _shown(world.get(each.key) or each, reader, port, world, root))
+    named = next(met, None)
+    if view is not None and view.seen is None and view.by is not None and named is not None:
+        return (Leading(named, doubt=f"whether {view.by.key} shows its client the Service"),)
     claims = sorted(_claims(service, reader, port, routes, world, root), key=lambda each: each.order)
     made = [each for each in claims if each.is_made]
     if not made:
@@ -109,9 +115,6 @@ def leading(
     led = first.leading
     if proxy is not None and not proxy.sure:
         return (led._replace(doubt="whether its client is in the mesh"),)
-    view = world.once(Sidecars).view(service, port, reader.namespace, reader.labels, root) if reader.namespace else None
-    if view is not None and view.seen is None and view.by is not None:
-        return (led._replace(doubt=f"whether {view.by.key} shows its client the Service"),)
     return (led,)
 
 
@@ -130,8 +133,7 @@ def _claims(
             homes.setdefault(route.key.namespace, []).append(route)
             continue
         virtual = world.get(route.key) or route
-        hosts = texts(virtual.spec.get("hosts"))
-        told = (is_exported(virtual, reader.namespace), _lets_in(virtual, hosts, reader, port, world, root))
+        told = _shown(virtual, reader, port, world, root)
         if False in told:
             continue
         led, is_made = _led(route, reader)
@@ -146,6 +148,14 @@ def _claims(
     longest = _EXACT if homes else max((length for length, _ in found), default=0)
     claims = [claim for length, claim in found if length == longest]
     yield from claims if longest == _EXACT else sorted(claims, key=lambda each: each.order)[:1]
+
+
+def _shown(
+    virtual: Resource, reader: _Reader, port: int | None, world: World, root: str
+) -> tuple[bool | None, bool | None]:
+    """Return whether a VirtualService is for the namespace of a proxy, and whether its Sidecar lets it in."""
+    hosts = texts(virtual.spec.get("hosts"))
+    return is_exported(virtual, reader.namespace), _lets_in(virtual, hosts, reader, port, world, root)
 
 
 def _lets_in(

@@ -23,8 +23,6 @@ EXPORT_TO = "networking.istio.io/exportTo"
 """The annotation with which a Service says who sees it."""
 _DOMAIN = "svc.cluster.local"
 _SEVERAL = 2
-_OF_ANY_HOST = 80
-"""The port at which VirtualServices count for hosts that are no Services."""
 
 
 class View(NamedTuple):
@@ -135,13 +133,13 @@ class Sidecars:
         root: str,
     ) -> bool:
         """Tell whether a VirtualService names a Service as a destination, which shows it to who sees the former, or one
-        that is let in has its name, which is a host of its own then (httproute.go: at port 80 alone)."""
+        that is let in has its name, which is a host of its own then: at port 80, and at those of its other hosts."""
         for virtual in self._world.of_kind("networking.istio.io", "VirtualService"):
             home = virtual.key.namespace
             if any(names_service(host, home, service.key) for host in _destinations(virtual)):
                 return True
             hosts = texts(virtual.spec.get("hosts"))
-            named = port in (None, _OF_ANY_HOST) and any(names_service(host, home, service.key) for host in hosts)
+            named = any(names_service(host, home, service.key) for host in hosts)
             if named and self.shows(virtual, hosts, port, namespace, pod_labels, root) is not False:
                 return True
         return False

@@ -2086,3 +2086,22 @@ for _beside in ("", ", {path: {value: /}}", ", {headers: [{name: b, value: c}]}"
         ROUTE.replace("rules: [{", f"rules: [{{matches: [{_UNREADABLE}{_beside}], ", 1),
         SERVICE,
     )
+
+_OUTSIDE = manifest(
+    *("apps/v1", "Deployment", "db", "data"),
+    "spec: {selector: {matchLabels: {app: db}}, template: "
+    "{metadata: {labels: {app: db, sidecar.istio.io/inject: 'false'}}, spec: {containers: [{name: db, image: db}]}}}",
+)
+_ROUTED_INSIDE = manifest(
+    "networking.istio.io/v1", "VirtualService", "checkout", "shop", "spec: {hosts: [checkout.shop.svc.cluster.local]}"
+)
+for _where, _named in (
+    ("by its name", (gateway(of_class="istio"),)),
+    ("by its controller", (gateway_class("any", "istio.io/gateway-controller"), gateway(of_class="any"))),
+    ("by nothing", ()),
+):
+    for _home, _comes in (("", _OUTSIDE), (" of the Service's namespace", _OUTSIDE.replace("data", "shop"))):
+        _without = (*_named, _ROUTED_INSIDE, SERVICE)
+        _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
+        CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
+        CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)

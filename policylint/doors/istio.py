@@ -11,9 +11,9 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
-from policylint.doors.failing import FAILS, MAY_FAIL, Backends, marked, with_faults
+from policylint.doors.failing import FAILS, MAY_FAIL, marked
 from policylint.doors.istio_delegates import merged
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, plain, timed
+from policylint.doors.lowered import Backends, Door, DoorRule, Guard, Opening, door, granted, plain, timed
 from policylint.doors.named import leads_out
 from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
 from policylint.doors.vendors import guards
@@ -102,7 +102,7 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
         rules = [_perhaps(gateway, rule) for rule in _rules(world, gateway, servers, bound)]
         openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
-        yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen, in_order=True)
+        yield door(gateway, "", rules, guards(), granted(backends), openings, unseen, in_order=True)
 
 
 def _served(world: World) -> dict[ResourceKey, list[_Server]]:

@@ -17,7 +17,7 @@ from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, Decision
 from policylint.topology import RouteState, whole
-from policylint.topology.backends import lacks_port, port_of
+from policylint.topology.service_ports import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace import network
 from policylint.trace.consumed import taken_off

@@ -9,12 +9,16 @@ from typing import Any
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resolution, Resource, integer, mapping, text, value_at
 from policylint.topology import BackendState
-from policylint.topology.service_ports import Word, called
+from policylint.topology.service_ports import Word, called, is_external
 
 FAILS = "fails"
 """The field of a lowered backend that says why requests for it end in an error."""
 MAY_FAIL = "mayFail"
 """The field that says why they may, for all that was seen."""
+
+
+ANY_PORT = "anyPort"
+"""The field that says that its marks tell of a port which is not there: the Service is not all that has ports."""
 
 
 def marked(end: DeadEnd) -> Mapping[str, str]:
@@ -41,6 +45,9 @@ def as_marked(backend: BackendState, route: Resource) -> BackendState:
     stated = mapping(value_at(route.body, backend.pointer))
     if why := text(stated.get(FAILS)):
         return backend._replace(reason=FAILS, message=why)
+    service = backend.resolution.resource
+    if backend.port_found is False and (stated.get(ANY_PORT) or (service is not None and is_external(service))):
+        backend = backend._replace(port_found=None, message="")
     if (why := text(stated.get(MAY_FAIL))) and backend.resolution.found:
         return backend._replace(resolution=Resolution("unknown", why))
     return backend

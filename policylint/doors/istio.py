@@ -11,7 +11,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
-from policylint.doors.failing import FAILS, MAY_FAIL, marked
+from policylint.doors.failing import ANY_PORT, FAILS, MAY_FAIL, marked
 from policylint.doors.istio_delegates import merged
 from policylint.doors.lowered import Backends, Door, DoorRule, Guard, Opening, door, granted, plain, timed
 from policylint.doors.named import leads_out
@@ -622,6 +622,7 @@ def _reference(
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
     port = _port(world, virtual, route) or server.opening.port
+    faults[ANY_PORT] = True
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
 
 

@@ -101,11 +101,18 @@ def test_of_routes_of_openshift(port: str, end: str) -> None:
     assert told(simulated(service("web", ports=ports), route)) == []  # who writes its endpoints says their ports
 
 
+ENTRY = manifest(
+    *("networking.istio.io/v1", "ServiceEntry", "web", "shop"),
+    "spec: {hosts: [web.shop.svc.cluster.local], ports: [{number: 9090, name: http, protocol: HTTP}], resolution: DNS}",
+)
+
+
 @pytest.mark.parametrize(
     ("port", "more", "end"),
     [
         ("80", PODS, "web"),
         ("9090", PODS, "503"),
+        ("9090", "type: ExternalName, externalName: web.example.com", "web"),
         ("9090", "clusterIP: None", "503"),  # a cluster is made for each port that it states
         ("'${PORT}'", PODS, "web"),
     ],
@@ -121,3 +128,9 @@ def test_of_destinations_of_istio(port: str, more: str, end: str) -> None:
         f"spec: {{hosts: [shop.example.com], gateways: [edge], http: [{{{to}}}]}}",
     )
     check(simulated(service("web", ports=PORTS, more=more), gateway, virtual), end)
+    check(simulated(service("web", ports=PORTS, more=more), gateway, virtual, ENTRY), "web")  # has that port as well
+
+
+def test_a_name_for_a_host_has_every_port() -> None:
+    outside = service("web", ports="[{port: 80}]", more="type: ExternalName, externalName: web.example.com")
+    check(simulated(outside, ingress().replace("number: 80", "number: 8443")), "web")

@@ -1,8 +1,7 @@
 """The ports of a Service, and whether it has the one that somebody names.
 
-Which words for a port count is the controller's: routes of Gateway API and meshes go by the number of the Service's
-port; most controllers of Ingresses by that or its name, some by what it leads to as well; routers that look at
-endpoints by its name or the number at the pods.
+Which words count is the controller's: routes of Gateway API and meshes go by the number of the Service's port, most
+controllers of Ingresses by that or its name, some by what it leads to as well, who looks at endpoints by that alone.
 """
 
 from __future__ import annotations
@@ -29,12 +28,14 @@ class Port(NamedTuple):
 
     Args:
         target: what it leads to at the pods, by number or name; None where that cannot be read.
+        speaks: what is spoken there, as `appProtocol` has it.
     """
 
     name: str
     number: int | None
     protocol: str
     target: int | str | None = None
+    speaks: str = ""
 
 
 _UNREAD: Final = Port("", None, "TCP")
@@ -62,7 +63,9 @@ def _ports(resource: Resource) -> list[Port]:
     for port in map(mapping, sequence(resource.spec.get("ports"))):
         target = port.get("targetPort", port.get("port"))
         target = target if isinstance(target, str) else integer(target)
-        found.append(Port(text(port.get("name")), integer(port.get("port")), text(port.get("protocol"), "TCP"), target))
+        speaks = text(port.get("appProtocol"))
+        number, protocol = integer(port.get("port")), text(port.get("protocol"), "TCP")
+        found.append(Port(text(port.get("name")), number, protocol, target, speaks))
     return found
 
 
@@ -125,12 +128,18 @@ def port_of(service: Resource | None, number: int | None, route_kind: str) -> tu
         return None, None
     if not ports(service):
         return (False if lacks_port(service, None) else None), None
-    matching = ports_by_number(service).get(number, [])
-    if not matching:
+    if number not in ports_by_number(service):
         return called(service, number, BY_NUMBER).found, None
-    protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
-    best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
-    return True, port_node(service.key, best.name) if best.name else None
+    best = port_at(service, number, "UDP" if route_kind == "UDPRoute" else "TCP")
+    return True, port_node(service.key, best.name) if best is not None and best.name else None
+
+
+def port_at(service: Resource, number: int | None, protocol: str = "TCP") -> Port | None:
+    """Return the port of a number, of several the one of a protocol; where no number is asked for, the only one."""
+    if number is None:
+        return ports(service)[0] if len(ports(service)) == 1 else None
+    meant = ports_by_number(service).get(number, [])
+    return next((port for port in meant if port.protocol == protocol), meant[0] if meant else None)
 
 
 def lacks_port(service: Resource, number: int | None) -> bool:

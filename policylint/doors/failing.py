@@ -9,7 +9,7 @@ from typing import Any
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resolution, Resource, integer, mapping, text, value_at
 from policylint.topology import BackendState
-from policylint.topology.service_ports import Word, called, is_external
+from policylint.topology.service_ports import Word, called
 
 FAILS = "fails"
 """The field of a lowered backend that says why requests for it end in an error."""
@@ -18,7 +18,7 @@ MAY_FAIL = "mayFail"
 
 
 ANY_PORT = "anyPort"
-"""The field that says that its marks tell of a port which is not there: the Service is not all that has ports."""
+"""The field that says that a port need not be one of the Service's: where none has it, its marks tell."""
 
 
 def marked(end: DeadEnd) -> Mapping[str, str]:
@@ -45,8 +45,7 @@ def as_marked(backend: BackendState, route: Resource) -> BackendState:
     stated = mapping(value_at(route.body, backend.pointer))
     if why := text(stated.get(FAILS)):
         return backend._replace(reason=FAILS, message=why)
-    service = backend.resolution.resource
-    if backend.port_found is False and (stated.get(ANY_PORT) or (service is not None and is_external(service))):
+    if backend.port_found is False and stated.get(ANY_PORT):
         backend = backend._replace(port_found=None, message="")
     if (why := text(stated.get(MAY_FAIL))) and backend.resolution.found:
         return backend._replace(resolution=Resolution("unknown", why))

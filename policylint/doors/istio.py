@@ -622,7 +622,8 @@ def _reference(
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
     port = _port(world, virtual, route) or server.opening.port
-    faults[ANY_PORT] = True
+    if mapping(destination.get("port")).get("number") is not None:
+        faults[ANY_PORT] = True  # what the mesh knows by this host has the say, `dead_ends`
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
 
 

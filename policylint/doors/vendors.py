@@ -38,6 +38,11 @@ class Vendor:
         return OF_ANY if not self.name or self._entry.get("targets") is True else BY_NUMBER_OR_NAME
 
     @property
+    def any_port(self) -> bool:
+        """Whether it takes any port of a Service that is a name for a host."""
+        return self._entry.get("anyPort") is True
+
+    @property
     def catalogued(self) -> str:
         """The implementation, as the catalog calls it."""
         return text(self._entry.get("catalogued")) or self.name

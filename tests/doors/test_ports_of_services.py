@@ -131,6 +131,31 @@ def test_of_destinations_of_istio(port: str, more: str, end: str) -> None:
     check(simulated(service("web", ports=PORTS, more=more), gateway, virtual, ENTRY), "web")  # has that port as well
 
 
+def test_a_destination_without_a_port_is_that_of_the_server() -> None:
+    """Of a Service with several ports; where it does not have that one there is no cluster."""
+    for port, end in ((80, "web"), (8000, "503")):
+        server = f"{{port: {{number: {port}, name: http, protocol: HTTP}}, hosts: [shop.example.com]}}"
+        gateway = manifest(
+            *("networking.istio.io/v1", "Gateway", "edge", "shop"),
+            f"spec: {{servers: [{server}], selector: {{istio: a}}}}",
+        )
+        virtual = manifest(
+            *("networking.istio.io/v1", "VirtualService", "web", "shop"),
+            "spec: {hosts: [shop.example.com], gateways: [edge], http: [{route: [{destination: {host: web}}]}]}",
+        )
+        world = simulated(service("web", ports=PORTS, more=PODS), gateway, virtual)
+        assert answer(world, f"http://shop.example.com:{port}/")[0] == end
+
+
 def test_a_name_for_a_host_has_every_port() -> None:
     outside = service("web", ports="[{port: 80}]", more="type: ExternalName, externalName: web.example.com")
     check(simulated(outside, ingress().replace("number: 80", "number: 8443")), "web")
+    rule = "{match: 'Host(`shop.example.com`)', kind: Rule, services: [{name: web, port: 8443}]}"
+    router = manifest("traefik.io/v1alpha1", "IngressRoute", "web", "shop", f"spec: {{routes: [{rule}]}}")
+    allowed = manifest(
+        *("apps/v1", "Deployment", "traefik", "traefik"),
+        "spec: {selector: {matchLabels: {app.kubernetes.io/name: traefik}}, template: {metadata: {labels: "
+        "{app.kubernetes.io/name: traefik}}, spec: {containers: [{name: traefik, image: traefik:v3.3, args: "
+        "[--providers.kubernetescrd, --providers.kubernetescrd.allowexternalnameservices=true]}]}}}",
+    )
+    assert answer(simulated(outside, router, allowed), URL)[0] == "web"

@@ -9,7 +9,7 @@ from typing import Any
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.model import Resolution, Resource, integer, mapping, text, value_at
 from policylint.topology import BackendState
-from policylint.topology.service_ports import Word, called
+from policylint.topology.service_ports import Word, called, is_external
 
 FAILS = "fails"
 """The field of a lowered backend that says why requests for it end in an error."""
@@ -27,17 +27,21 @@ def marked(end: DeadEnd) -> Mapping[str, str]:
     return {MAY_FAIL: f"{why}; {end.ground}"} if end.ground else {FAILS: why}
 
 
-def at_port(service: Resource | None, wanted: object, words: Collection[Word], usual: int = 80) -> Mapping[str, Any]:
+def at_port(
+    service: Resource | None, wanted: object, words: Collection[Word], usual: int = 80, *, any_port: bool = False
+) -> Mapping[str, Any]:
     """Return how a lowered backend names a port of a Service: by its number, or by what speaks against it.
 
     Args:
         usual: the number that is taken for a word where nobody saw what it means.
+        any_port: whether of names for hosts any number is taken.
     """
     meant = called(service, wanted, words)
     if service is not None and meant.found is False and isinstance(wanted, str):
         return {FAILS: f"{service.key} has no port {wanted}"}  # of numbers the backend tells
     number = wanted if integer(wanted) is not None else usual
-    return {"port": number if meant.port is None else meant.port.number}
+    marks = {ANY_PORT: True} if any_port and service is not None and is_external(service) else {}
+    return {"port": number if meant.port is None else meant.port.number, **marks}
 
 
 def as_marked(backend: BackendState, route: Resource) -> BackendState:

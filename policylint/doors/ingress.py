@@ -18,7 +18,7 @@ from policylint.doors.addresses import believed
 from policylint.doors.annotations import doubted, fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, of_all, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
-from policylint.doors.failing import ANY_PORT, at_port
+from policylint.doors.failing import at_port
 from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
@@ -36,7 +36,6 @@ from policylint.policy.results import FailingSetting
 from policylint.regex import expression
 from policylint.spaces.predicates import EXPRESSION, PREFIX
 from policylint.topology import BackendState
-from policylint.topology.service_ports import is_external
 
 NO_CLASS = "(default)"
 """How the class of Ingresses without one is called, where none is the default."""
@@ -495,9 +494,9 @@ class _Class:
         number = integer(port.get("number"))
         seen = self._world.get(ResourceKey("", "Service", ingress.key.namespace, name))
         wanted = text(port.get("name")) if number is None else number
-        usual = _NUMBERS.get(text(port.get("name")), 80)
-        marks = {ANY_PORT: True} if seen is not None and is_external(seen) and self._vendor.any_port else {}
-        return {"name": name, **at_port(seen, wanted, self._vendor.ports, usual), "weight": weight, **marks}
+        usual, any_port = _NUMBERS.get(text(port.get("name")), 80), self._vendor.any_port
+        named = at_port(seen, wanted, self._vendor.ports, usual, any_port=any_port)
+        return {"name": name, **named, "weight": weight}
 
     def _asked(self, entry: _Entry, opening: Opening) -> tuple[Guard, ...]:
         """Return what is asked at a path: by its Ingress, by any of the host, by the settings for all.

@@ -14,7 +14,7 @@ from typing import Any
 from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
-from policylint.doors.failing import ANY_PORT, at_port
+from policylint.doors.failing import at_port
 from policylint.doors.lowered import Backends, Door, DoorRule, Guard, Opening, door, granted, made_of
 from policylint.doors.named import meant
 from policylint.doors.traefik_first import taken_first
@@ -27,7 +27,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
-from policylint.topology.service_ports import BY_NUMBER_OR_NAME, is_external, ports
+from policylint.topology.service_ports import BY_NUMBER_OR_NAME, ports
 
 KIND = ("traefik.io", "IngressRoute")
 TRAEFIK_SERVICE = (KIND[0], "TraefikService")
@@ -530,5 +530,4 @@ def _reference(world: World, ingress: Resource, backend: Mapping[str, Any]) -> d
     seen = world.get(ResourceKey("", "Service", namespace, name))
     if port is None:
         return {**said, "port": next((each.number for each in ports(seen) if each.number), 80) if seen else 80}
-    marks = {ANY_PORT: True} if seen is not None and is_external(seen) else {}
-    return {**said, **at_port(seen, port, BY_NUMBER_OR_NAME), **marks}
+    return {**said, **at_port(seen, port, BY_NUMBER_OR_NAME, any_port=True)}

@@ -100,7 +100,7 @@ def _is_open(service: Resource, rule: RuleSpec) -> bool:
     """Return whether a rule opens a port of a Service, or one of its pods: else the address is meant as another one's,
     that of a node which the Service is published at."""
     ports = [mapping(each) for each in sequence(service.spec.get("ports"))]
-    numbers = {number for each in ports for number in (each.get("port"), each.get("targetPort", each.get("port")))}
+    numbers = [number for each in ports for number in (each.get("port"), each.get("targetPort", each.get("port")))]
     return not rule.ports or any(
         port.name or not isinstance(number, int) or port.low <= number <= port.high
         for port in rule.ports

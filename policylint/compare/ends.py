@@ -45,6 +45,7 @@ from policylint.simulation import Simulation
 from policylint.spaces.addresses import cidr, number_of
 from policylint.topology import GatewayState
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.service_ports import ports
 from policylint.topology.workloads import WORKLOADS, is_workload, pod_spec, workloads_selected
 
 RULE = "GWP325"
@@ -409,8 +410,8 @@ class _Ends:
                 if was is None or touched.isdisjoint((service.key, workload.key)):
                     continue
                 targets = _targets(former)
-                for port, target in _targets(service).items():
-                    left, now = _container(was, targets.get(port)), _container(workload, target)
+                for (protocol, port), target in _targets(service).items():
+                    left, now = _container(was, targets.get((protocol, port))), _container(workload, target)
                     if left and left != now and (now in _containers(was) or left in _containers(workload)):
                         yield self._finding(
                             service,
@@ -561,10 +562,9 @@ def _holds_the_same(before: Any, after: Any) -> bool:
     )
 
 
-def _targets(service: Resource) -> dict[str, Any]:
-    """Return the port of the pods for each port of a Service."""
-    ports = map(mapping, sequence(service.spec.get("ports")))
-    return {str(each.get("port")): each.get("targetPort", each.get("port")) for each in ports}
+def _targets(service: Resource) -> dict[tuple[str, int], int | str | None]:
+    """Return the port of the pods for each port of a Service, which may have one of each protocol by a number."""
+    return {(each.protocol, each.number): each.target for each in ports(service) if each.number is not None}
 
 
 def _containers(workload: Resource) -> dict[str, list[Mapping[str, Any]]]:

@@ -36,6 +36,7 @@ from policylint.model import (
 )
 from policylint.model.kinds import INGRESS
 from policylint.model.words import listing
+from policylint.topology.service_ports import BY_NUMBER_OR_NAME, called, is_external, ports
 
 _CLASS = "kubernetes.io/ingress.class"
 _BY_ANNOTATION = "use-annotation"
@@ -124,21 +125,17 @@ def _without_port(world: World) -> Iterator[DeadEnd]:
     for resource, pointer, value, key in services_named(world):
         field = fields.get(resource.key[:2])
         service = world.get(key) if field and key.kind == "Service" else None
-        if field is None or service is None or service.spec.get("type") == "ExternalName":
+        if field is None or service is None or is_external(service):
             continue
         place = pointer if isinstance(value, dict) else pointer[:-1]
         port = _port(mapping(value_at(resource.body, place)).get(field))
-        opened = [mapping(each) for each in sequence(service.spec.get("ports"))]
-        # ingress-nginx, internal/ingress/controller/controller.go, serviceEndpoints, takes that of the pods, too
-        names = ("port", "name", "targetPort") if resource.key[:2] == INGRESS else ("port", "name")
-        known = {each.get(name) for each in opened for name in names}
-        if port is None or not opened or any(map(is_symbolic, map(str, known))) or port in known:
-            continue
-        if (resource.key, key, port) not in told and not is_symbolic(str(port)):
+        vendor = server_of(world, resource.key)
+        words = BY_NUMBER_OR_NAME if vendor is None else vendor.ports
+        if port is not None and called(service, port, words).found is False and (resource.key, key, port) not in told:
             told.add((resource.key, key, port))
             is_copy = mapping(value).get("mirror") is True
             does = f"{'mirrors' if is_copy else 'sends'} requests to port {port} of {key}, which it does not have"
-            fix = f"name one that it has: {listing([each.get('port') for each in opened], word='or')}"
+            fix = f"name one that it has: {listing([each.number for each in ports(service)], word='or')}"
             status, unmade = without_backends(world, resource.key)
             then = COPIES if is_copy else _answered(world, resource)
             if unmade == "missing" and not is_copy:  # for want of a Service alone
@@ -151,8 +148,6 @@ def _port(stated: object) -> int | str | None:
     """Return the port that is named, by number or by name; None for none."""
     if isinstance(stated, dict):
         stated = stated.get("number", stated.get("name"))
-    if isinstance(stated, str) and stated.isdigit():
-        return int(stated)
     return stated if isinstance(stated, int | str) and stated != "" else None
 
 

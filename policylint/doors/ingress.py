@@ -18,6 +18,7 @@ from policylint.doors.addresses import believed
 from policylint.doors.annotations import doubted, fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, covers, of_all, secured, settings_of
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
+from policylint.doors.failing import at_port
 from policylint.doors.handshakes import is_turned_away
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
 from policylint.doors.named import entries, meant
@@ -26,7 +27,7 @@ from policylint.doors.nginx_policies import at_ingress
 from policylint.doors.vendors import Vendor, guards
 from policylint.implementations import implementation
 from policylint.matches import FOREIGN
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, integer, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS
 from policylint.model.resource import value_at
 from policylint.namedtuple import NamedTuple
@@ -493,14 +494,13 @@ class _Class:
         if other:
             group = text(other.get("apiGroup"))
             return {"group": group, "kind": text(other.get("kind")), "name": text(other.get("name")), "weight": weight}
-        port = mapping(service.get("port"))
-        number, named = port.get("number"), text(port.get("name"))
-        if not isinstance(number, int):
-            seen = self._world.get(ResourceKey("", "Service", ingress.key.namespace, text(service.get("name"))))
-            ports = [] if seen is None else map(mapping, sequence(seen.spec.get("ports")))
-            found = next((each.get("port") for each in ports if each.get("name") == named), None)
-            number = found if isinstance(found, int) else _NUMBERS.get(named, 80)
-        return {"name": text(service.get("name")), "port": number, "weight": weight}
+        name, port = text(service.get("name")), mapping(service.get("port"))
+        number = integer(port.get("number"))
+        seen = self._world.get(ResourceKey("", "Service", ingress.key.namespace, name))
+        wanted = text(port.get("name")) if number is None else number
+        usual, any_port = _NUMBERS.get(text(port.get("name")), 80), self._vendor.any_port
+        named = at_port(seen, wanted, self._vendor.ports, usual, any_port=any_port)
+        return {"name": name, **named, "weight": weight}
 
     def _asked(self, entry: _Entry, opening: Opening) -> tuple[Guard, ...]:
         """Return what is asked at a path: by its Ingress, by any of the host, by the settings for all.

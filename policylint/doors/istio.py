@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.doors.failing import Backends, with_faults
 from policylint.doors.istio_rules import (
     Server,
     age_of,
@@ -26,7 +25,7 @@ from policylint.doors.istio_rules import (
     routes_of,
     sources_of,
 )
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door
+from policylint.doors.lowered import Backends, Door, DoorRule, Guard, Opening, door, granted
 from policylint.doors.variables import entries, is_left_open, stands_in_variable, words
 from policylint.doors.vendors import guards
 from policylint.implementations.generic import gateway_pods
@@ -90,7 +89,7 @@ def istio_doors(world: World, backends: Backends, policies: Mapping[ResourceKey,
         rules = [_perhaps(gateway, rule) for rule in _rules(world, gateway, servers, bound)]
         openings = [server.opening for server in servers if not (server.opening.passes and server.apart)]
         unseen = _unseen(world, gateway, policies)
-        yield door(gateway, "", rules, guards(), with_faults(backends), openings, unseen, in_order=True)
+        yield door(gateway, "", rules, guards(), granted(backends), openings, unseen, in_order=True)
 
 
 def _served(world: World) -> dict[ResourceKey, list[Server]]:

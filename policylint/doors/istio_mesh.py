@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policylint.doors.failing import Backends, with_faults
 from policylint.doors.istio_rules import (
     MESH,
     Server,
@@ -21,7 +20,7 @@ from policylint.doors.istio_rules import (
     parted,
     sources_of,
 )
-from policylint.doors.lowered import Door, DoorRule, Opening, called, inside
+from policylint.doors.lowered import Backends, Door, DoorRule, Opening, called, granted, inside
 from policylint.doors.variables import entries, is_left_open, words
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.traffic import SOURCES
@@ -45,7 +44,7 @@ def mesh_doors(world: World, backends: Backends) -> Iterator[Door]:
             parents[virtual, server.opening] = tuple(called(each, port) for each in services)
             rules += _of_requests(world, virtual, server)
     if parents:
-        yield inside(rules, parents, guards(), with_faults(backends))
+        yield inside(rules, parents, guards(), granted(backends))
 
 
 def _called(world: World, virtual: Resource) -> Mapping[int, list[Resource]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
-from policylint.doors.failing import FAILS, MAY_FAIL, marked
+from policylint.doors.failing import ANY_PORT, FAILS, MAY_FAIL, marked
 from policylint.doors.istio_delegates import merged
 from policylint.doors.lowered import Guard, Opening, origin, plain, timed
 from policylint.doors.named import leads_out
@@ -355,6 +355,8 @@ def _reference(
     own = _port(world, virtual, route)
     port = own if own and (port or not server.for_mesh) else server.opening.port
     faults |= {OF_LISTENER: True} if own not in (None, port) else {}
+    if mapping(destination.get("port")).get("number") is not None:
+        faults[ANY_PORT] = True  # what the mesh knows by this host has the say, `dead_ends`
     return {"name": name, "weight": weight, "port": port, **({"namespace": namespace} if dot else {}), **faults}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.failing import as_marked
 from policylint.doors.variables import settled
 from policylint.model import Node, PolicyKind, Resolution, Resource, ResourceKey, value_at
 from policylint.model.quantities import milliseconds
@@ -46,8 +47,14 @@ class _Everything(Collection[ResourceKey]):
         return 0
 
 
-EVERYTHING = _Everything()
+_EVERYTHING = _Everything()
 """The backends that need no grant, for doors that ask for none."""
+Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
+
+
+def granted(backends: Backends) -> Callable[[Resource], tuple[BackendState, ...]]:
+    """Return what reads the backends of lowered routes that need no grant."""
+    return lambda route: backends(route, _EVERYTHING)
 
 
 class Guard(NamedTuple):
@@ -271,7 +278,8 @@ class _Lowered:
             entries = list({rule.name: rule for rule in of_holder[key]}.values())
             hosts = tuple(dict.fromkeys(rule.host for rule in of_holder[key]))
             lowered = _lowered(entries, own, hosts)
-            self._whole[key] = RouteState(lowered, hosts, (), backends(lowered))
+            named = tuple(as_marked(each, lowered) for each in backends(lowered))
+            self._whole[key] = RouteState(lowered, hosts, (), named)
 
     def route(self, place: _Place, *parents: ParentState) -> RouteState:
         """Return the route of a place."""

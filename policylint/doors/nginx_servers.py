@@ -14,8 +14,20 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.doors.extensions import answering
-from policylint.doors.failing import FAILS, Backends, with_faults
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, closing, door, made_of, plain, searched
+from policylint.doors.failing import FAILS
+from policylint.doors.lowered import (
+    Backends,
+    Door,
+    DoorRule,
+    Guard,
+    Opening,
+    closing,
+    door,
+    granted,
+    made_of,
+    plain,
+    searched,
+)
 from policylint.doors.named import leads_out
 from policylint.doors.nginx import contest
 from policylint.doors.nginx_faults import (
@@ -116,7 +128,7 @@ def server_doors(world: World, backends: Backends) -> Iterator[Door]:
             _CONTROLLER,
             rules,
             guards(),
-            with_faults(backends),
+            granted(backends),
             openings,
         )
 

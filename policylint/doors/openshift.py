@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.digits import whole_number
 from policylint.documents import Pointer
-from policylint.doors.failing import FAILS, Backends, with_faults
-from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.failing import FAILS
+from policylint.doors.lowered import Backends, Door, DoorRule, Guard, Opening, door, granted, made_of
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.dead_ends import DeadEnd
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, World, integer, mapping, sequence, text
 from policylint.model.words import listing
 from policylint.spaces.predicates import PREFIX
+from policylint.topology.service_ports import OF_ENDPOINTS, PortFound, called, is_external, ports
 
 KIND = ("route.openshift.io", "Route")
 _ROUTER = ResourceKey("route.openshift.io", "Router", "", "default")
@@ -32,7 +34,7 @@ def openshift_doors(world: World, backends: Backends) -> Iterator[Door]:
     if routes:
         holder = made_of(routes[0], {}, {}, _ROUTER)
         rules = [rule for route in routes for rule in _rules(world, route)]
-        yield door(holder, "", rules, guards(), with_faults(backends), (_HTTP, _HTTPS))
+        yield door(holder, "", rules, guards(), granted(backends), (_HTTP, _HTTPS))
 
 
 def portless(world: World) -> Iterator[DeadEnd]:
@@ -44,11 +46,10 @@ def portless(world: World) -> Iterator[DeadEnd]:
     for route in world.of_kind(*KIND):
         for backend in (route.spec.get("to"), *sequence(route.spec.get("alternateBackends"))):
             service = _service(world, route, mapping(backend))
-            wanted = mapping(route.spec.get("port")).get("targetPort")
-            if service is not None and _is_none_of(service, wanted):
-                opened = [mapping(each) for each in sequence(service.spec.get("ports"))]
+            wanted = _wanted(route)
+            if service is not None and _meant(service, wanted).found is False:
                 does = f"sends requests to port {wanted} of {service.key}, which it does not have"
-                names = [each.get("name") or each.get("targetPort", each.get("port")) for each in opened]
+                names = [each.name or each.target for each in ports(service)]
                 fix = f"name one that it has: {listing(names, word='or')}"
                 then = "these requests are answered with 503"
                 yield DeadEnd(route, ("spec", "port", "targetPort"), does, fix, (service.key,), then=then)
@@ -58,18 +59,15 @@ def _service(world: World, route: Resource, backend: Mapping[str, Any]) -> Resou
     return world.get(ResourceKey("", "Service", route.key.namespace, text(backend.get("name"))))
 
 
-def _is_none_of(service: Resource, wanted: object) -> bool:
-    """Return whether no port of a Service has a name, or leads to a number, for certain."""
-    opened = [mapping(each) for each in sequence(service.spec.get("ports"))]
-    known = {value for each in opened for value in (each.get("name"), each.get("targetPort", each.get("port")))}
-    if wanted is None or wanted in known or service.provisional:
-        return False
-    if not opened or service.spec.get("type") == "ExternalName":
-        return False
-    if any(map(is_symbolic, map(str, (wanted, *known)))):
-        return False
-    # which number a name of a target port is the pods say
-    return isinstance(wanted, str) or all(isinstance(each.get("targetPort", 0), int) for each in opened)
+def _wanted(route: Resource) -> int | str | None:
+    """Return the port that a Route names: digits are compared with numbers, which the router writes as texts."""
+    wanted = mapping(route.spec.get("port")).get("targetPort")
+    return whole_number(wanted) or wanted or None if isinstance(wanted, str) else integer(wanted)
+
+
+def _meant(service: Resource | None, wanted: int | str | None) -> PortFound:
+    """Return which port of a Service a Route means, as far as that is known: the router looks at endpoints."""
+    return PortFound(None) if service is not None and is_external(service) else called(service, wanted, OF_ENDPOINTS)
 
 
 def _rules(world: World, route: Resource) -> Iterator[DoorRule]:
@@ -115,11 +113,11 @@ def _asked(route: Resource) -> tuple[Guard, ...]:
 def _reference(world: World, route: Resource, backend: Mapping[str, Any]) -> dict[str, Any]:
     """Return a backend as routes name it: by the port of the Service that leads to the port which is wanted."""
     name, weight = text(backend.get("name")), backend.get("weight", 100)
-    wanted = mapping(route.spec.get("port")).get("targetPort")
-    service = _service(world, route, backend)
-    ports = [] if service is None else [mapping(port) for port in sequence(service.spec.get("ports"))]
-    meant = (port for port in ports if wanted in (None, port.get("name"), port.get("targetPort", port.get("port"))))
-    number = next((port.get("port") for port in meant), wanted if isinstance(wanted, int) else 80)
-    if service is not None and _is_none_of(service, wanted):
+    wanted, service = _wanted(route), _service(world, route, backend)
+    meant = _meant(service, wanted)
+    if service is not None and meant.found is False:
         return {"name": name, "weight": weight, FAILS: f"{service.key} has no port {wanted}"}
-    return {"name": name, "port": number, "weight": weight}
+    opened = [] if service is None or wanted is not None else ports(service)
+    port = next(iter(opened), meant.port)
+    number = wanted if isinstance(wanted, int) else 80
+    return {"name": name, "port": number if port is None else port.number, "weight": weight}

@@ -13,7 +13,7 @@ from policylint.documents import Pointer
 from policylint.doors import is_on_node, node_ports, published_as
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.vendors import addresses_of_services, guards, ranges_of_services
-from policylint.model import Resolution, Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resolution, Resource, ResourceKey, World, integer, mapping, sequence, text, texts
 from policylint.topology import BackendState
 from policylint.topology.workloads import WORKLOADS
 
@@ -124,5 +124,5 @@ def _scheme(port: Any) -> str:
     named = stated or words[0]
     if named in _STREAMS or named in _NO_REQUESTS or (not stated and words[-1] == "tcp"):
         return "tcp"
-    numbers = {port.get(field) for field in ("port", "targetPort", "containerPort")}
+    numbers = {integer(port.get(field)) for field in ("port", "targetPort", "containerPort")}
     return "tcp" if not stated and not numbers.isdisjoint(_NUMBERS_OF_OTHERS) else "http"

@@ -10,12 +10,14 @@ from typing import Any
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer
+from policylint.doors.failing import at_port
 from policylint.doors.lowered import Door, DoorRule, Guard, Opening, door, made_of
 from policylint.doors.variables import stands_in_variable
 from policylint.doors.vendors import guards, stream_kinds, streams
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text
 from policylint.model.resource import value_at
 from policylint.topology import BackendState
+from policylint.topology.service_ports import BY_NUMBER_OR_NAME
 
 UNSTATED = 0
 """The port of a listener whose port no manifest states."""
@@ -93,10 +95,10 @@ def _references(
         namespace = rest.partition(".")[0] or holder.key.namespace
         number = port if isinstance(port, int) else whole_number(text(port))
         service = world.get(ResourceKey("", "Service", namespace, name))
-        ports = [] if service is None else [mapping(each) for each in sequence(service.spec.get("ports"))]
-        meant = next((each.get("port") for each in ports if number is None and each.get("name") == port), number)
-        meant = port if is_symbolic(port) else meant
-        yield {"name": name, "namespace": namespace, "port": meant, "weight": backend.get("weight", 1)}
+        weight = backend.get("weight", 1)
+        is_known = number is not None or is_symbolic(port)
+        named = {"port": port if number is None else number} if is_known else at_port(service, port, BY_NUMBER_OR_NAME)
+        yield {"name": name, "namespace": namespace, **named, "weight": weight}
 
 
 def _of(entry: Mapping[str, Any], field: str, rule: Mapping[str, Any]) -> object:

@@ -7,7 +7,7 @@ rule that names an object of another namespace: traefik/traefik#8380, #11517, #1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,8 @@ from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.controllers import is_allowed
 from policylint.doors.ended_before import plain_entry_points
-from policylint.doors.lowered import EVERYTHING, Door, DoorRule, Guard, Opening, door, made_of
+from policylint.doors.failing import at_port
+from policylint.doors.lowered import Backends, Door, DoorRule, Guard, Opening, door, granted, made_of
 from policylint.doors.named import meant
 from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
@@ -27,7 +28,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.namedtuple import NamedTuple
-from policylint.topology import BackendState
+from policylint.topology.service_ports import BY_NUMBER_OR_NAME, ports
 
 KIND = ("traefik.io", "IngressRoute")
 TRAEFIK_SERVICE = (KIND[0], "TraefikService")
@@ -47,7 +48,6 @@ _UNROUTED = (
     "Traefik makes no router of it: its requests go to another one that fits, else they are answered with 404; "
     "its connections are closed"
 )
-Backends = Callable[[Resource, Collection[ResourceKey]], tuple[BackendState, ...]]
 
 
 def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
@@ -59,7 +59,7 @@ def traefik_doors(world: World, backends: Backends) -> Iterator[Door]:
         hosts = Hosts(_written(routes))
         rules = list(_rules(world, list(_routers(world, routes)), hosts))
         openings = tuple(ENTRY_POINTS.values())
-        yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING), openings)
+        yield door(holder, _CONTROLLER, rules, guards(), granted(backends), openings)
 
 
 def _by_class(world: World) -> dict[str, list[Resource]]:
@@ -146,7 +146,7 @@ def _of_connections(world: World, backends: Backends) -> Iterator[Door]:
             is_shared = any(other == name and each != of_class for each, other in found)
             called = f"{of_class}-{name}" if of_class and is_shared else name
             holder = made_of(rules[0].holder, {}, {}, _DOOR._replace(name=called))
-            yield door(holder, _CONTROLLER, rules, guards(), lambda route: backends(route, EVERYTHING))
+            yield door(holder, _CONTROLLER, rules, guards(), granted(backends))
 
 
 def _streams(world: World, ingress: Resource, scheme: str, entry_point: str) -> Iterator[DoorRule]:
@@ -543,9 +543,7 @@ def _reference(world: World, ingress: Resource, backend: Mapping[str, Any]) -> d
     said = {"name": name, "namespace": namespace, "weight": backend.get("weight", 1)}
     if kind != "Service":
         return {**said, "group": KIND[0], "kind": kind}
-    if not isinstance(port, int):
-        seen = world.get(ResourceKey("", "Service", namespace, name))
-        ports = [] if seen is None else [mapping(each) for each in sequence(seen.spec.get("ports"))]
-        meant = [each.get("port") for each in ports if port in (None, each.get("name"))]
-        port = meant[0] if meant and isinstance(meant[0], int) else 80
-    return {**said, "port": port}
+    seen = world.get(ResourceKey("", "Service", namespace, name))
+    if port is None:
+        return {**said, "port": next((each.number for each in ports(seen) if each.number), 80) if seen else 80}
+    return {**said, **at_port(seen, port, BY_NUMBER_OR_NAME, any_port=True)}

@@ -16,6 +16,7 @@ from policylint.model.kinds import INGRESS
 from policylint.model.policy_kind import policy_kind
 from policylint.model.shipped import shipped_data
 from policylint.namedtuple import NamedTuple
+from policylint.topology.service_ports import BY_NUMBER_OR_NAME, OF_ANY, Word
 
 
 class Vendor:
@@ -30,6 +31,16 @@ class Vendor:
     def name(self) -> str:
         """The implementation, "" for one that nobody knows."""
         return text(self._entry.get("implementation"))
+
+    @property
+    def ports(self) -> tuple[Word, ...]:
+        """By what Ingresses name ports of Services; of a controller that nobody knows it may be what some go by."""
+        return OF_ANY if not self.name or self._entry.get("targets") is True else BY_NUMBER_OR_NAME
+
+    @property
+    def any_port(self) -> bool:
+        """Whether it takes any port of a Service that is a name for a host."""
+        return self._entry.get("anyPort") is True
 
     @property
     def catalogued(self) -> str:

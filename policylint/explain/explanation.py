@@ -29,8 +29,8 @@ from policylint.simulation.certificates import CertificateDemands
 from policylint.simulation.serving import by_port, served
 from policylint.topology import GatewayState, ListenerState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.backends import ports
 from policylint.topology.routes import rules
+from policylint.topology.service_ports import ports
 from policylint.topology.state import Candidate, rejection
 from policylint.topology.workloads import is_workload, services_selecting
 

@@ -13,8 +13,8 @@ from policylint.model import PolicyKind, Resolution, Resource, World, integer, m
 from policylint.model.resource import value_at
 from policylint.policy.results import Target, TargetProblem
 from policylint.topology import Topology
-from policylint.topology.backends import port_node, ports_by_number
 from policylint.topology.grants import Grants
+from policylint.topology.service_ports import port_node, ports_by_number
 
 
 class AzureAgc(Implementation):

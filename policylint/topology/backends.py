@@ -7,35 +7,29 @@ HTTPBackendRef.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.model import (
     GATEWAY_GROUP,
-    Node,
     Resolution,
     Resource,
     ResourceKey,
     World,
-    integer,
     is_symbolic,
     mapping,
     sequence,
-    text,
 )
 from policylint.model.kinds import (
     BACKEND_KINDS,
     MESH_ROUTE,
     OF_PROVIDERS,
     ROUTE_SELECTORS,
-    SERVICE,
-    SERVICE_IMPORT,
     VIRTUAL_KINDS,
 )
-from policylint.namedtuple import NamedTuple
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, of_core, resolve, resolve_outer
+from policylint.topology.service_ports import port_of
 from policylint.topology.state import BackendRole, BackendState
 
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
@@ -46,44 +40,6 @@ FILTER_BACKENDS: tuple[tuple[str, BackendRole], ...] = (
     ("requestMirror", "RequestMirror"),
     ("externalAuth", "ExternalAuth"),
 )
-
-
-class Port(NamedTuple):
-    """One port of a Service or ServiceImport."""
-
-    name: str
-    number: int | None
-    protocol: str
-
-
-def ports(resource: Resource) -> list[Port]:
-    """Return the ports of a Service or ServiceImport; an empty list for other kinds."""
-    return resource.once(_ports)
-
-
-def _ports(resource: Resource) -> list[Port]:
-    if (resource.key.group, resource.key.kind) not in (SERVICE, SERVICE_IMPORT):
-        return []
-    if is_symbolic(resource.body.get("spec")) or is_symbolic(resource.spec.get("ports")):
-        return [Port("", None, "TCP")]
-    return [
-        Port(text(port.get("name")), integer(port.get("port")), text(port.get("protocol"), "TCP"))
-        for port in map(mapping, sequence(resource.spec.get("ports")))
-    ]
-
-
-@lru_cache(maxsize=64)
-def ports_by_number(resource: Resource) -> dict[int | None, list[Port]]:
-    """Return the same by number; kept for the latest objects, as many backends may name one."""
-    by_number: dict[int | None, list[Port]] = {}
-    for port in ports(resource):
-        by_number.setdefault(port.number, []).append(port)
-    return by_number
-
-
-def port_node(key: ResourceKey, name: str) -> Node:
-    """Return the node of a named port: `ServicePort shop/checkout#http`."""
-    return Node(key, name, "ServicePort")
 
 
 def is_delegation(key: ResourceKey) -> bool:
@@ -181,32 +137,6 @@ class Backends:
         if target[:2] in BACKEND_KINDS or resolution.unknown or is_symbolic(target.group) or is_symbolic(target.kind):
             return False
         return not target.group or not self._world.of_kind(target.group, target.kind)
-
-
-def port_of(service: Resource | None, number: int | None, route_kind: str) -> tuple[bool | None, Node | None]:
-    """Return whether a Service has a port, and its node if it is named; UDP wins over TCP only for UDPRoutes."""
-    if service is None or number is None:
-        return None, None
-    known = ports_by_number(service)
-    if not known:
-        return (False if lacks_port(service, None) else None), None
-    matching = known.get(number, [])
-    if not matching:
-        return (None if None in known else False), None
-    protocol = "UDP" if route_kind == "UDPRoute" else "TCP"
-    best = next((candidate for candidate in matching if candidate.protocol == protocol), matching[0])
-    return True, port_node(service.key, best.name) if best.name else None
-
-
-def lacks_port(service: Resource, number: int | None) -> bool:
-    """Tell whether nothing answers at a port of a Service; at none, None, where it has no ports.
-
-    A name that stands for pods or for a host has every port of theirs.
-    """
-    known = ports_by_number(service)
-    lacks = not known or (number is not None and known.keys().isdisjoint((number, None)))
-    stands_for_others = service.spec.get("clusterIP") == "None" or service.spec.get("type") == "ExternalName"
-    return service.key[:2] == SERVICE and lacks and not stands_for_others
 
 
 def _virtual(target: ResourceKey) -> Resolution | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from policylint.model import GATEWAY_GROUP, Node, ResourceKey, World
 from policylint.model.kinds import BACKEND_KINDS, of_foreign
 from policylint.topology import routes as reading
-from policylint.topology.backends import Backends, port_node, ports
+from policylint.topology.backends import Backends
 from policylint.topology.certificates import Certificates
 from policylint.topology.delegated_matches import carries_nothing
 from policylint.topology.delegation import delegations, within_levels, without_cycles
@@ -17,6 +17,7 @@ from policylint.topology.grants import Grants
 from policylint.topology.graph import Sections, Topology, whole
 from policylint.topology.hostname_conflicts import SharesHostnames, mark_conflicts
 from policylint.topology.parents import Parents, asks_for_defaults
+from policylint.topology.service_ports import port_node, ports
 from policylint.topology.state import BackendState, Delegation, Detached, GatewayState, ListenerSetState, RouteState
 from policylint.topology.status import Statuses, parent_state, resolved
 

@@ -21,12 +21,12 @@ from policylint.model import (
 )
 from policylint.model.kinds import SERVICE
 from policylint.model.resource import deepest_written
-from policylint.topology.backends import ports
 from policylint.topology.gateways import Holder, Holders
 from policylint.topology.graph import listener_node
 from policylint.topology.hostnames import EVERY, narrowed
 from policylint.topology.references import ReferenceTarget, is_parent, is_unseen, parent_target, resolve_parent
 from policylint.topology.routes import HOSTNAME_KINDS, hostnames
+from policylint.topology.service_ports import ports
 from policylint.topology.state import Candidate
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policylint.doors import PUBLISHED, is_door, proxies
-from policylint.model import Resource, ResourceKey, mapping, sequence, text
+from policylint.model import Resource, ResourceKey, text
 from policylint.network.addressed import destinations
 from policylint.policy.authorizing import (
     Checkpoint,
@@ -23,6 +23,7 @@ from policylint.policy.authorizing import (
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.service_ports import port_at
 from policylint.topology.workloads import container_port
 from policylint.trace.precedence import doubt, matches_at, ordered, tried
 from policylint.trace.request import Request
@@ -306,12 +307,8 @@ class Admissions:
         service = self._simulation.world.get(share.key)
         if service is None or service is workload:
             return share.port
-        ports = [mapping(port) for port in sequence(service.spec.get("ports"))]
-        named = [port for port in ports if share.port is None or port.get("port") == share.port]
-        if len(named) != 1:
-            return None
-        target = named[0].get("targetPort", named[0].get("port"))
-        return container_port(workload, target)
+        port = port_at(service, share.port)
+        return None if port is None or port.target is None else container_port(workload, port.target)
 
 
 def _past(front: Checkpoint, senders: Senders) -> Senders:

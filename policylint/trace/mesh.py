@@ -20,7 +20,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, Decision, Leading, Routing
 from policylint.simulation.ranking import Ranking
 from policylint.topology import RouteState, whole
-from policylint.topology.backends import lacks_port, port_of
+from policylint.topology.service_ports import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace import network
 from policylint.trace.consumed import taken_off

@@ -446,6 +446,19 @@ def test_a_port_that_leads_past_a_container(containers: str, target: str, left: 
     assert told(tmp_path, before, after) == ([expected] if now else [])
 
 
+TWIN = "{port: 80, protocol: UDP, name: quic, targetPort: 4433}"
+
+
+@pytest.mark.parametrize("ports", [f"{TWIN}, PORT", f"PORT, {TWIN}"], ids=["after it", "before it"])
+def test_a_port_of_the_same_number_by_udp_says_nothing_of_it(ports: str, tmp_path: Path) -> None:
+    held = (ports.replace("PORT", f"{{port: 80, name: http, targetPort: {target}}}") for target in (4180, 3000))
+    services = (PROXIED.replace("{port: 80, targetPort: 4180}", each) for each in held)
+    pods = PODS.format(containers=f"{PROXY}, {APP}")
+    said = told(tmp_path, *((GATEWAY, EG, each, pods, secret(USERS)) for each in services))
+    (words,) = (each for each in said if "leads to" in each)
+    assert words.startswith("warning: port 80 of Service shop/shop now leads to container app of Deployment shop/shop")
+
+
 KEYS = """
 apiVersion: v1
 kind: ConfigMap

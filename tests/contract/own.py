@@ -2125,3 +2125,22 @@ _IN_MESH = {
 for _which, _virtual in _IN_MESH.items():
     WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_CLIENTS, _virtual)
     CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_CLIENTS, (*_CLIENTS, _virtual))
+
+_OUTSIDE = manifest(
+    *("apps/v1", "Deployment", "db", "data"),
+    "spec: {selector: {matchLabels: {app: db}}, template: "
+    "{metadata: {labels: {app: db, sidecar.istio.io/inject: 'false'}}, spec: {containers: [{name: db, image: db}]}}}",
+)
+_ROUTED_INSIDE = manifest(
+    "networking.istio.io/v1", "VirtualService", "checkout", "shop", "spec: {hosts: [checkout.shop.svc.cluster.local]}"
+)
+for _where, _named in (
+    ("by its name", (gateway(of_class="istio"),)),
+    ("by its controller", (gateway_class("any", "istio.io/gateway-controller"), gateway(of_class="any"))),
+    ("by nothing", ()),
+):
+    for _home, _comes in (("", _OUTSIDE), (" of the Service's namespace", _OUTSIDE.replace("data", "shop"))):
+        _without = (*_named, _ROUTED_INSIDE, SERVICE)
+        _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
+        CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
+        CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)

@@ -1519,7 +1519,9 @@ def _how_bad_by_traces(change: Change) -> Answers:
     for entry, was, now in change.traces:
         request = was.request
         anonymous = not (request.claims or entry.inside or any(map(request.path.startswith, change.paths)))
-        anonymous = anonymous and change.new_texts.isdisjoint(value for _, value in request.headers)
+        anonymous = anonymous and change.new_texts.isdisjoint(
+            (request.method, *(value for _, value in request.headers))
+        )
         anonymous = anonymous and entry.gateway not in change.sides.after.topology.unseen
         anonymous = anonymous and _still_there(change, was) and not _is_of_sites(was)
         if anonymous and _lets_in(was, now) and not _only_clients_differ(change, was):

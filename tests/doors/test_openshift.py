@@ -9,6 +9,7 @@ from tests.doors.asking import answer
 from tests.worlds import manifest, service, simulated
 
 PORTS = "[{name: web, port: 80, targetPort: 8080}, {name: admin, port: 81, targetPort: 9090}]"
+PODS = "selector: {app: web}"
 
 
 def route(more: str = "", name: str = "web", path: str = "", to: str = "web", note: str = "") -> str:
@@ -46,13 +47,15 @@ HTTP, HTTPS = "http://shop.example.com/", "https://shop.example.com/"
     ],
 )
 def test_routes(routes: tuple[str, ...], url: str, client: str, end: str) -> None:
-    simulation = simulated(service("web", ports=PORTS), service("next"), *routes)
+    simulation = simulated(service("web", ports=PORTS, more=PODS), service("next"), *routes)
     assert answer(simulation, url, client) == (end, "")
 
 
 def test_the_router_makes_up_hosts() -> None:
     named = route("subdomain: shop", "named").replace("host: shop.example.com, ", "")
-    simulation = simulated(service("web", ports=PORTS), route().replace("host: shop.example.com, ", ""), named)
+    simulation = simulated(
+        service("web", ports=PORTS, more=PODS), route().replace("host: shop.example.com, ", ""), named
+    )
     assert answer(simulation, "http://web-shop.${ROUTER_DOMAIN}/") == ("web", "")
     assert answer(simulation, "http://shop.${ROUTER_DOMAIN}/") == ("web", "")
 
@@ -70,5 +73,5 @@ def test_the_router_makes_up_hosts() -> None:
     ],
 )
 def test_ports_that_no_service_has_are_told(ports: str, wanted: str, told: bool) -> None:
-    simulation = simulated(service("web", ports=ports), route(f"port: {{targetPort: {wanted}}}"))
+    simulation = simulated(service("web", ports=ports, more=PODS), route(f"port: {{targetPort: {wanted}}}"))
     assert [each.rule for each in run(simulation, select={"GWP415"})] == (["GWP415"] if told else [])

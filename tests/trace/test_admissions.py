@@ -190,6 +190,27 @@ AT_WAYPOINT = {
 }
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (operation('ports: ["8080"]'), "allowed"),
+        (operation('ports: ["8081"]'), "403"),
+        (operation("methods: [POST]"), "reset"),
+    ],
+)
+def test_a_port_has_a_number_for_each_protocol(policy: str, expected: str, first: bool) -> None:
+    """HTTP/3 and DNS have one port by TCP and one by UDP: who connects gets to the first."""
+    name = "tcp" if expected == "reset" else "http"
+    both = [f"{{name: {name}, port: 80, targetPort: 8080}}", "{name: quic, port: 80, targetPort: 8081, protocol: UDP}"]
+    made = worlds.service("web", "shop", f"[{', '.join(both if first else reversed(both))}]", "selector: {app: web}")
+    world = worlds.simulated(
+        worlds.labelled("shop", INJECTED), worlds.labelled("infra", INJECTED), made, deployment("web", "shop"),
+        deployment("client", "infra", "caller"), policy,
+    )  # fmt: skip
+    assert end(asked(world)) == expected
+
+
 @pytest.mark.parametrize("name", AT_WAYPOINT)
 def test_a_waypoint(name: str) -> None:
     policies, path, expected = AT_WAYPOINT[name]

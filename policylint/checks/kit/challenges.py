@@ -53,7 +53,7 @@ class Challenge(NamedTuple):
         holder = self.made_for
         own = () if holder is None else (holder.kind, holder.namespace, holder.name)
         named = {
-            (each.get("kind", "Gateway"), each.get("namespace", self.namespace), each.get("name"))
+            (text(each.get("kind"), "Gateway"), text(each.get("namespace"), self.namespace), text(each.get("name")))
             for each in self.parents
         }
         return named == {own}

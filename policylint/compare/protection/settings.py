@@ -37,7 +37,7 @@ from policylint.compare.protection.spec import Weakening, weakenings
 from policylint.compare.protection.unseen import unseen_weakened
 from policylint.compare.settings import settings
 from policylint.documents import Pointer
-from policylint.model import Location, Node, PolicyKind, ResourceKey, mapping, sequence
+from policylint.model import Location, Node, PolicyKind, ResourceKey, mapping, sequence, text
 from policylint.policy.asking import SEVERITY_OF_LOSS, TurnedAway, asked, asks, strongest
 from policylint.policy.results import Attachment, Effective, holds
 from policylint.simulation import Simulation
@@ -358,6 +358,6 @@ class _RedirectRules:
             state = self._after.topology.route(rule.key)
             listed = () if state is None else rules(state.route)
             filters = (sequence(each.body.get("filters")) for each in listed if each.node == rule)
-            types = {mapping(route_filter).get("type") for route_filter in next(filters, [])}
+            types = {text(mapping(route_filter).get("type")) for route_filter in next(filters, [])}
             self._redirects[rule] = "RequestRedirect" in types
         return self._redirects[rule]

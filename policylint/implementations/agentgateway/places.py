@@ -14,7 +14,7 @@ from policylint.model import Node, Resource, ResourceKey, mapping, sequence, tex
 from policylint.policy.results import PolicyState, Target
 from policylint.topology import Topology, whole
 from policylint.topology.ancestry import gateways_above
-from policylint.topology.backends import port_node, ports
+from policylint.topology.service_ports import port_node, ports
 
 GROUP = "agentgateway.dev"
 BACKEND = "AgentgatewayBackend"

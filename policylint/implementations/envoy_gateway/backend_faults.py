@@ -23,7 +23,7 @@ from policylint.implementations.envoy_gateway.backends import (
 )
 from policylint.model import Resource, ResourceKey, World, mapping, text, value_at
 from policylint.topology import BackendState, RouteState, Topology
-from policylint.topology.backends import ports_by_number
+from policylint.topology.service_ports import ports_by_number
 
 WITH_PORTS = {("", "Service"), ("multicluster.x-k8s.io", "ServiceImport")}
 _ALONE = "dynamic resolver is not supported for multiple backendRefs"

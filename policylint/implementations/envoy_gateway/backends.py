@@ -12,8 +12,8 @@ from typing import Any
 from policylint.implementations.envoy_gateway.managed import GROUP, order
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.keys import is_no_host_yet
-from policylint.topology.backends import ports_by_number
 from policylint.topology.secret_data import contents, entry_read
+from policylint.topology.service_ports import ports_by_number
 
 BACKEND = (GROUP, "Backend")
 _CA_GROUPS = {"ConfigMap": "", "Secret": "", "ClusterTrustBundle": "certificates.k8s.io"}

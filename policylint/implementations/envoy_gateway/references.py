@@ -22,10 +22,10 @@ from policylint.implementations.envoy_gateway.managed import GROUP
 from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
-from policylint.topology.backends import ports
 from policylint.topology.certificates import is_pem
 from policylint.topology.grants import Grants
 from policylint.topology.references import target
+from policylint.topology.service_ports import ports
 
 OPEN = "open"
 """What a policy is refused for whose other parts act all the same."""
@@ -159,7 +159,7 @@ def _unregistered_modules(policy: Resource, world: World) -> Iterator[tuple[Poin
     if not named or any(world.get(ResourceKey(GROUP, _PROXY, *place)) is None for place in places):
         return
     registered = {
-        mapping(module).get("name")
+        text(mapping(module).get("name"))
         for proxy in world.of_kind(GROUP, _PROXY)
         for module in sequence(proxy.spec.get("dynamicModules"))
     }

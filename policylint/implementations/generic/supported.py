@@ -60,4 +60,4 @@ def _differing(services: Sequence[ResourceKey], prefix: str, world: World) -> st
     """Return the first annotation with a prefix that some of the Services lack, or have with another value."""
     seen: list[Resource] = [resource for key in services if (resource := world.get(key)) is not None]
     names = sorted({str(name) for service in seen for name in service.annotations if str(name).startswith(prefix)})
-    return next((name for name in names if len({service.annotations.get(name) for service in seen}) > 1), "")
+    return next((name for name in names if len({repr(service.annotations.get(name)) for service in seen}) > 1), "")

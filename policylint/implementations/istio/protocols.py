@@ -5,7 +5,8 @@ Source: pkg/config/kube/conversion.go, ConvertProtocol, and pkg/config/protocol/
 
 from __future__ import annotations
 
-from policylint.model import Resource, integer, mapping, sequence, text
+from policylint.model import Resource
+from policylint.topology.service_ports import port_at
 
 _OF_CONNECTIONS = frozenset({"tcp", "https", "tls", "mongo", "redis", "mysql"})
 _OF_REQUESTS = frozenset({"grpc", "http", "http_proxy", "http2"})
@@ -16,17 +17,16 @@ _WELL_KNOWN = (25, 53, 3306, 27017)
 
 def carries_connections(service: Resource | None, number: int | None) -> bool:
     """Tell whether a port of a Service is one of connections; where nothing says so, the first bytes show requests."""
-    ports = [mapping(port) for port in sequence(service.spec.get("ports"))] if service is not None else []
-    meant = [port for port in ports if number is None or integer(port.get("port")) == number]
-    if len(meant) != 1:
+    meant = None if service is None else port_at(service, number)
+    if meant is None:
         return False
-    named = text(meant[0].get("appProtocol"), text(meant[0].get("name"))).lower()
+    named = (meant.speaks or meant.name).lower()
     if named.startswith("grpc-web"):
         return False
     protocol = _STANDARD.get(named, named.partition("-")[0])
     if protocol in _OF_CONNECTIONS or protocol in _OF_REQUESTS:
         return is_of_connections(protocol)
-    return integer(meant[0].get("port")) in _WELL_KNOWN
+    return meant.number in _WELL_KNOWN
 
 
 def is_of_connections(protocol: str) -> bool:

@@ -13,7 +13,7 @@ from policylint.model import Resolution, Resource, ResourceKey, World, is_symbol
 from policylint.model.kinds import SERVICE_IMPORT
 from policylint.namedtuple import NamedTuple
 from policylint.topology import BackendState, RouteState, Topology
-from policylint.topology.backends import port_of
+from policylint.topology.service_ports import port_of
 
 _HOSTNAME = ("networking.istio.io", "Hostname")
 _X_BACKEND = ("gateway.networking.x-k8s.io", "XBackend")

@@ -11,10 +11,22 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
-from policylint.model import GATEWAY_GROUP, Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import (
+    GATEWAY_GROUP,
+    Resource,
+    ResourceKey,
+    World,
+    integer,
+    is_symbolic,
+    mapping,
+    sequence,
+    text,
+    texts,
+)
 from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.model.words import listing
+from policylint.topology.service_ports import BY_NUMBER, called, is_external, ports
 from policylint.topology.workloads import WORKLOADS, is_written_later, pod_labels, workloads_selected
 
 _MESH = "networking.istio.io"
@@ -41,8 +53,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
                 yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,))
             if service is not None and (number := _port_beside(world, service, destination)) is not None:
                 does = f"sends requests to port {number} of {service.key}, which it does not have"
-                opened = [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-                fix = f"name one that it has: {listing(opened, word='or')}"
+                fix = f"name one that it has: {listing([each.number for each in ports(service)], word='or')}"
                 then, place = "these requests are answered with 503", (*pointer, "port", "number")
                 yield DeadEnd(virtual, place, does, fix, (service.key,), then=then)
             if not name or is_symbolic(name) or host.startswith("*") or service is None:
@@ -138,12 +149,9 @@ def destinations(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer
 
 def _port_beside(world: World, service: Resource, destination: Mapping[str, Any]) -> int | None:
     """Return the port of a destination that neither its Service has nor an entry for the same host; None where one has,
-    or may."""
-    number = mapping(destination.get("port")).get("number")
-    opened = [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-    if not isinstance(number, int) or service.provisional or not opened or number in opened:
-        return None
-    if not all(isinstance(each, int) for each in opened):
+    or may: a cluster is made for each number of either."""
+    number = integer(mapping(destination.get("port")).get("number"))
+    if is_external(service) or called(service, number, BY_NUMBER).found is not False:
         return None
     own = service.key
     entries = world.of_kind(_MESH, "ServiceEntry")

@@ -17,9 +17,9 @@ from policylint.implementations.kgateway.extensions import TYPES, Fault, own_fau
 from policylint.model import Resource, ResourceKey, mapping, text
 from policylint.policy.declared import Reading
 from policylint.topology import Topology
-from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
+from policylint.topology.service_ports import ports
 
 GROUP = "gateway.kgateway.dev"
 PERMISSIVE = "permissive"

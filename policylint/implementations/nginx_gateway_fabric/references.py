@@ -14,9 +14,9 @@ from policylint.model.kinds import group_of
 from policylint.policy.declared import Reading
 from policylint.policy.results import PolicyState
 from policylint.topology import Topology
-from policylint.topology.backends import ports
 from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target
+from policylint.topology.service_ports import ports
 
 NOT_PERMITTED = "reference-not-permitted"
 """The invalid_code of a policy that names a Service of another namespace without a grant."""

@@ -213,7 +213,7 @@ def _is_near(referrer: Manifest, referred: Manifest) -> bool:
     if "" in places or places[0] == places[1]:
         return True
     subjects = map(mapping, sequence(referrer.body.get("subjects"))) if referrer.kind == "RoleBinding" else ()
-    named = {each.get("namespace") for each in subjects if each.get("kind") == "ServiceAccount"}
+    named = {text(each.get("namespace")) for each in subjects if each.get("kind") == "ServiceAccount"}
     return referred.kind == "ServiceAccount" and referred.namespace in named
 
 

@@ -115,7 +115,7 @@ def _check_protocols(ports: list[Any]) -> None:
     protocols: dict[Any, set[Any]] = defaultdict(set)
     for port in ports:
         if isinstance(port, dict):
-            protocols[_hashable(_number(port))].add(port.get("protocol"))
+            protocols[_hashable(_number(port))].add(_hashable(port.get("protocol")))
     if any(len(found) > 1 and None in found for found in protocols.values()):
         raise MergeError("one of its ports is there with a protocol and without")
 

@@ -17,7 +17,7 @@ from policylint.report.kit.display import Paint, one_line, place
 from policylint.report.kit.identity import Names, json_text
 from policylint.simulation import Simulation
 from policylint.topology import BACKEND_KINDS, RouteState, whole
-from policylint.topology.backends import ports
+from policylint.topology.service_ports import ports
 from policylint.workspace.scope import ReportScope, WorldScope
 
 VERSION = "list-v1"

@@ -27,7 +27,6 @@ _SETS = frozenset(
         *("requestPrincipals", "serviceAccounts", "trustDomains", "values"),
         *("notHosts", "notMethods", "notNamespaces", "notPaths", "notPorts", "notPrincipals", "notRequestPrincipals"),
         *("notServiceAccounts", "notTrustDomains", "notValues"),
-        *("allowHeaders", "allowMethods", "allowOrigins", "exposeHeaders"),
     }
 )
 """Fields whose texts are alternatives wherever they stand, so that their order says nothing."""

@@ -21,8 +21,9 @@ EXPRESSION: Final = "RegularExpression"
 _RANK: Final = {PREFIX: 0, "Exact": 1, "Present": 2, EXPRESSION: 3}
 _VARIABLE: Final = Pattern(
     r"\\?\$\\?\{(?:[^{}\\]|\\[^{}\\])+\\?\}|\\?\{\\?\{.{1,200}?\\?\}\\?\}"
-    r"|\\?\[\\?\[(?:\\? ){0,9}\\?\..{0,200}?\\?\]\\?\]|ENC\\?\[.{1,200}|(?<![\w?(])<[A-Za-z][\w\\ .-]*>"
-    r"|\\?\$[A-Z][A-Z0-9_]+\b|(?<!\w)__[A-Z][A-Z0-9_]*?__(?!\w)|@[A-Z][A-Z0-9_]*@"
+    r"|\\?\[\\?\[(?:\\? ){0,9}\\?\..{0,200}?\\?\]\\?\]|ENC\\?\[.{1,200}"
+    r"|(?<![\w?(])<(?=[^>]*[-_ .A-Z])[A-Za-z][\w\\ .-]*>|\\?\$[A-Z][A-Z0-9_]+\b"
+    r"|(?<!\w)__[A-Z][A-Z0-9_]*?__(?!\w)|@[A-Z][A-Z0-9_]*@"
     r"|\b(?i:replace|change)\\?[_-]?(?i:me)\b"
 )
 """What is filled in before a text reaches the cluster, quoted for expressions or not. Paths, headers and claims have

@@ -51,6 +51,8 @@ class PortFound(NamedTuple):
 
 def ports(resource: Resource) -> list[Port]:
     """Return the ports of a Service or ServiceImport; an empty list for other kinds."""
+    if resource.answers is None:
+        resource.answers = {}  # whoever leads to a Service asks it
     return resource.once(_ports)
 
 
@@ -92,12 +94,28 @@ def called(service: Resource | None, wanted: object, words: Collection[Word] = B
     name = text(wanted) if isinstance(wanted, str) else integer(wanted)
     if service is None or name in ("", None) or is_symbolic(name):
         return PortFound(None)
-    known = ports(service)
-    port = next((port for port in known if name in _words(port, words)), None)
-    if port is not None or not known or service.provisional or any(_is_open(port, name, words) for port in known):
+    by_word, unread = _by_word(service, tuple(words))
+    port = by_word.get(name)
+    if port is not None or not ports(service) or service.provisional:
+        return PortFound(None if port is None else True, port)
+    if any(_is_open(port, name, words) for port in unread):
         return PortFound(None if port is None else True, port)
     by_hand = "endpoint" in words and not service.spec.get("selector")  # who writes the endpoints says their ports
     return PortFound(None if by_hand else False)
+
+
+@lru_cache(maxsize=64)
+def _by_word(service: Resource, words: tuple[Word, ...]) -> tuple[dict[int | str | None, Port], list[Port]]:
+    """Return the ports of a Service by what they are called, the first of each, and those that may be called otherwise;
+    kept for the latest objects, as many backends may name one."""
+    found: dict[int | str | None, Port] = {}
+    unread = []
+    for port in ports(service):
+        for word in _words(port, words):
+            found.setdefault(word, port)
+        if None in (port.number, port.target) or isinstance(port.target, str) or is_symbolic(port.name):
+            unread.append(port)
+    return found, unread
 
 
 def _words(port: Port, words: Collection[Word]) -> Iterator[int | str | None]:

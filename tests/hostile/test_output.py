@@ -25,6 +25,7 @@ from policylint import workspace
 from policylint.model.keys import is_no_host_yet, is_symbolic
 from policylint.report.diff import markdown
 from policylint.report.formats import FORMATS
+from policylint.spaces.predicates import Predicate
 from tests.diff.history import run
 from tests.hostile.test_action import heeded
 from tests.hostile.world import FORGED, HARMLESS, TEXTS, changed, laid, written
@@ -281,7 +282,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Worlds:
 def test_structure_is_ours(worlds: Worlds, command: str, name: str) -> None:
     text = TEXTS[name]
     read = READERS[command.split(" ")[-1]]
-    harmless = worlds.harmless(COMMANDS[command], HARMLESS[is_symbolic(text), is_no_host_yet(f"web {text}")])
+    is_open = Predicate("Exact", text).is_open
+    harmless = worlds.harmless(COMMANDS[command], HARMLESS[is_symbolic(text), is_no_host_yet(f"web {text}"), is_open])
     code, out, err = worlds.said(COMMANDS[command], text)
     assert code == harmless[0], err
     assert "internal error" not in err

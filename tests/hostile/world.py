@@ -27,8 +27,14 @@ TEXTS = {
     "data": '", "version": "x", "results": [{}], {"a": 1} ]]> -->  <!DOCTYPE x [<!ENTITY y "z">]> &y; &#x1b; \x00\ufffe\uffff '
     "[x](1) \\](javascript:1) {0} {{x}} =cmd|' /C calc'!A0 --- ... - & * ! % @ ` : # '",
 }  # fmt: skip
-HARMLESS = {(False, False): "a Harmless, Text", (False, True): "a Harmless Text", (True, True): "a <Harmless> Text"}
-"""By whether the text looks like a placeholder, which is never missing or malformed, and like one for a host."""
+HARMLESS = {
+    (False, False, False): "a Harmless, Text",
+    (False, True, False): "a Harmless Text",
+    (True, True, False): "a <harmless> Text",
+    (True, True, True): "a <Harmless> Text",
+}
+"""By whether the text looks like a placeholder, which is never missing or malformed, like one for a host, and like one
+in what is compared."""
 ENVOY = "gateway.envoyproxy.io"
 
 

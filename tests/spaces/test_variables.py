@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from policylint.spaces.dimension import pairs, paths, values
 from policylint.spaces.predicates import Predicate, containing, ending, globbed, matching, starting
 
-SPELLINGS = ["${V}", "${V:-1}", "{{ .Values.v }}", "<name>", "$VALUE", "__VALUE__", "@VALUE@", "[[ .V ]]", "replace-me"]
+SPELLINGS = [
+    "${V}",
+    "${V:-1}",
+    "{{ .Values.v }}",
+    "<your-name>",
+    "$VALUE",
+    "__VALUE__",
+    "@VALUE@",
+    "[[ .V ]]",
+    "replace-me",
+]
 pieces = st.sampled_from(["a", "b", "ab", "a.b", "(x)", "+"])
 fillings = st.sampled_from(["a", "b", "a/b", "b.a", "x"])
 WAYS = {
@@ -80,7 +90,7 @@ def test_what_is_written_around_it_is_certain(written: Predicate, never: str | N
     "written",
     [
         *("/cart$", "/a{2}", "/(?P<name>a)", "/[[:alpha:]]+", "/__debug__/", "/{id}", "/user_name", "/a%20b%2F"),
-        *("/$metadata", "^/a$", "/x<y>1", "PROD", "a@b.example", "/(?<name>a)"),
+        *("/$metadata", "^/a$", "/x<y>1", "/<details>", "PROD", "a@b.example", "/(?<name>a)"),
     ],
 )
 def test_signs_of_their_own_are_no_variables(written: str) -> None:

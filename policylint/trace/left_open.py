@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.documents import Pointer
-from policylint.model import PolicyKind, Resource, World
+from policylint.model import PolicyKind, Resource
 from policylint.model.resource import dotted
 from policylint.namedtuple import NamedTuple
 from policylint.policy.asking import asking_paths
@@ -24,28 +24,38 @@ class OpenSetting(NamedTuple):
 
     Args:
         place: where it stands.
-        hides: the settings, dotted, of which it is not known whether they are there.
+        asking: the settings in which, or around which, it stands: their steps in the spec proper.
+        hides: those of them, dotted, of which it is not known whether they are there.
     """
 
     policy: Resource
     place: Pointer
+    asking: tuple[tuple[str, ...], ...]
     hides: frozenset[str]
 
     def __str__(self) -> str:
         return f"{dotted(self.place)} is a variable"
 
+    def may_change(self, pointer: Pointer) -> bool:
+        """Return whether what a place of the effective spec says may be otherwise."""
+        return any(_meet(pointer, setting) for setting in self.asking)
 
-def left_open(group: Group, world: World) -> Iterator[OpenSetting]:
+
+def left_open(group: Group, schemas: Schemas) -> Iterator[OpenSetting]:
     """Yield the variables in what the policies of a group ask."""
-    asking = {tuple(path.split(".")): path for path in asking_paths(group.kind)}
-    schemas = Schemas(world.definitions, world.is_deployed_with)
-    for attachment in group.effective.stack if asking else ():
+    settings = {tuple(path.split(".")): path for path in asking_paths(group.kind)}
+    for attachment in group.effective.stack if settings else ():
         for place in dict.fromkeys(open_fields(attachment.policy, schemas, choices=True)):
             steps = _proper(group.kind, place)
-            near = [path for path in asking if steps is not None and path[: len(steps)] == steps[: len(path)]]
-            if steps is not None and near:
-                hides = frozenset(asking[path] for path in near if len(steps) <= len(path))
-                yield OpenSetting(attachment.policy, place, hides)
+            asking = () if steps is None else tuple(each for each in settings if _meet(each, steps))
+            if steps is not None and asking:
+                hides = frozenset(settings[each] for each in asking if len(steps) <= len(each))
+                yield OpenSetting(attachment.policy, place, asking, hides)
+
+
+def _meet(one: Pointer, other: Pointer) -> bool:
+    """Return whether one of two places lies in the other, or is the same."""
+    return one[: len(other)] == other[: len(one)]
 
 
 def _proper(kind: PolicyKind, place: Pointer) -> tuple[str, ...] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, filterfalse
 from typing import Any
 
 from policylint.implementations import Implementation, implementation
@@ -17,6 +18,7 @@ from policylint.policy.authorizing import Decision, RequestFacts, RequestQuestio
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
 from policylint.policy.level import level
 from policylint.policy.results import Effective
+from policylint.schema.known import Schemas
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState, whole
 from policylint.topology.ancestry import implementation_of, unheard_of
@@ -42,6 +44,7 @@ class Policies:
         "_named",
         "_open",
         "_phases",
+        "_schemas",
         "_simulation",
     )
 
@@ -62,6 +65,7 @@ class Policies:
         self._named = [each for each in unevaluated if each.kind is not None and each.kind.says]
         self._detections: dict[tuple[str, ResourceKey], Detection | None] = {}
         self._open: dict[int, tuple[OpenSetting, ...]] = {}
+        self._schemas = Schemas(simulation.world.definitions, simulation.world.is_deployed_with)
         self._meshed = {behaviour.name for behaviour, _ in simulation.meshes.groups}
 
     def extensions(
@@ -154,7 +158,7 @@ class Policies:
         if number not in self._open:
             group = self._groups[number]
             is_read = group.kind.implementation in self._meshed
-            self._open[number] = () if is_read else tuple(left_open(group, self._simulation.world))
+            self._open[number] = () if is_read else tuple(left_open(group, self._schemas))
         return self._open[number]
 
     def _asked(self, number: int, message: RequestFacts) -> tuple[tuple[Ask, ...], Mapping[str, Any]]:
@@ -191,11 +195,11 @@ class Policies:
             for each in met.left_open:
                 place = each.policy.location(*each.place)
                 yield Judged(Decision("depends", each.place, str(each)), each.policy.key, place, met)
+                # what the setting denies is not all that it says
+                decisions = filterfalse(partial(_is_open_denial, each), decisions)
             first = () if _comes_after_logins(met) else answers(kind.preflight, met.spec, message)
             for decision in chain(first, failures(effective.failing), decisions):
                 hangs = met.doubt or (unread and f"whether {unread} reads it")
-                if met.left_open and decision.answer == "denied":
-                    continue  # what it says is not all, as said above
                 hangs = hangs or (f"whether it goes to {met.backend}" if met.backend is not None else "")
                 if hangs and decision.answer == "denied":
                     decision = decision._replace(answer="depends", why=hangs)
@@ -274,6 +278,10 @@ class Policies:
             found = behaviour.phases(group.kind, spec, gateway, simulation.topology, simulation.catalog)
             self._phases[number, gateway] = found
         return found
+
+
+def _is_open_denial(open_: OpenSetting, decision: Decision) -> bool:
+    return decision.answer == "denied" and open_.may_change(decision.pointer)
 
 
 def _comes_after_logins(met: Met) -> bool:

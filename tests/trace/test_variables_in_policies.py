@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from policylint.reach import entries, ways_in
+from policylint.simulation import Simulation
 from policylint.trace import Requirements, Trace, Tracer
 from policylint.trace.request import from_url
 from tests.worlds import gateway, gateway_class, manifest, opened, service
@@ -84,7 +85,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(each, (*at, step))
 
 
-def traces(folder: Path, name: str, spec: Any) -> list[Trace]:
+def world(folder: Path, name: str, spec: Any) -> Simulation:
     kind, version, _ = read(name)
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "web"}
     if kind == "AuthorizationPolicy":
@@ -98,7 +99,7 @@ def traces(folder: Path, name: str, spec: Any) -> list[Trace]:
     }
     rules = "[{backendRefs: [{name: web, port: 80}]}]"
     route = f"spec: {{parentRefs: [{{name: edge}}], hostnames: [shop.example.com], rules: {rules}}}"
-    simulation = opened(
+    return opened(
         folder,
         gateway_class(controller=CONTROLLERS[kind]),
         gateway("edge", "shop", "[{name: http, port: 80, protocol: HTTP}]"),
@@ -106,7 +107,10 @@ def traces(folder: Path, name: str, spec: Any) -> list[Trace]:
         service("web", "shop", "[{port: 80}]"),
         yaml.safe_dump(policy),
     )
-    tracer = Tracer(simulation)
+
+
+def traces(folder: Path, name: str, spec: Any) -> list[Trace]:
+    tracer = Tracer(world(folder, name, spec))
     for entry in entries(tracer):
         list(ways_in(tracer, entry))
     asked = (["x-team: blue"], ["x-team: red"])
@@ -181,3 +185,26 @@ def test_a_text_in_the_place_of_a_text_leaves_what_is_asked_certain(tmp_path: Pa
     for trace in traces(tmp_path, "Envoy Gateway, headers", spec):
         assert not trace.depends and not trace.may_ask
         assert [ask.name for met in trace.policies for ask in met.asks] == ["jwt"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "method", "headers", "status"),
+    [
+        (
+            {"cors": {"allowOrigins": ["https://a.example.com"]}},
+            "OPTIONS",
+            ["Origin: https://a.example.com", "Access-Control-Request-Method: GET"],
+            200,
+        ),
+        ({"csrf": {"additionalOrigins": ["a.example.com"]}}, "POST", ["Origin: https://evil.example"], 403),
+        ({"extAuth": {"http": {"backendRefs": [{"name": "nobody", "port": 80}]}}}, "GET", [], 500),
+    ],
+    ids=["a preflight", "another site", "an authorizer that is missing"],
+)
+def test_what_other_settings_answer_is_certain(
+    tmp_path: Path, spec: dict[str, Any], method: str, headers: list[str], status: int
+) -> None:
+    rules = {"authorization": {"defaultAction": "Deny", "rules": "${RULES}"}}
+    simulation = world(tmp_path, "Envoy Gateway, headers", spec | rules)
+    trace = Tracer(simulation).trace(from_url(method, "http://shop.example.com/a", headers))
+    assert trace.outcome.status == status

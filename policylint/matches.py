@@ -83,11 +83,9 @@ class Term(NamedTuple):
             whole = self.fault == self.predicate.value
             unknown = "what it matches" if whole else f"the type of a match on its {self.what}"
             return Miss(self.what, self.needs, near, f"{unknown} stands in a variable")
-        if self.predicate.is_open:
-            if taken is None:
-                return Miss(self.what, self.needs, near, f"a part of its {self.what} stands in a variable")
-        elif taken is None:
+        if taken is None:
             why = f"the expression in {self.what} is too large to be matched"
+            why = f"a part of its {self.what} stands in a variable" if self.predicate.is_open else why
             return Miss(self.what, self.needs, near, why)
         refusal = self.predicate.refusal
         return Miss(self.what, f"{self.needs}, which is {refusal}" if refusal else self.needs, near)

@@ -105,7 +105,7 @@ def _ending(tracer: Tracer) -> Iterator[Related]:
     """Yield which load balancers end TLS, so that proxies take requests for such without it."""
     from policylint.doors.ended_before import plain_entry_points
 
-    for service in dict.fromkeys(plain_entry_points(tracer.simulation.world).values()):
+    for service in dict.fromkeys(tracer.simulation.world.once(plain_entry_points).values()):
         yield Related("its load balancer ends TLS", service.location("metadata", "annotations", key=True))
 
 

@@ -13,6 +13,7 @@ from policylint.doors.vendors import balancers
 from policylint.implementations.generic.containers import containers
 from policylint.implementations.generic.entry_points import stated
 from policylint.model import Resource, World, integer, mapping, sequence, text, texts
+from policylint.topology.service_ports import Port, ports
 from policylint.topology.workloads import services_selecting
 
 
@@ -32,23 +33,22 @@ def plain_entry_points(world: World) -> Mapping[str, Resource]:
         names = {text(each.get("name")): each.get("containerPort") for each in _ports(container)}
         points = {number: name for name, (number, secured) in stated(arguments).items() if not secured}
         for service in services_selecting(world, workload) if points else ():
-            for port in ended(service):
-                target = port.get("targetPort", port.get("port"))
-                number = integer(names.get(target) if isinstance(target, str) else target)
+            for port in _ended(service):
+                number = integer(names.get(port.target)) if isinstance(port.target, str) else port.target
                 if number in points:
                     found.setdefault(points[number], service)
     return found
 
 
-def ended(service: Resource) -> Iterator[Mapping[str, Any]]:
+def _ended(service: Resource) -> Iterator[Port]:
     """Yield the ports of a Service at which its load balancer ends TLS and passes on plain text, without a word."""
     for about in balancers():
         said = {name: text(service.annotations.get(about.get(name, ""))) for name in ("certificate", "ports", "speaks")}
         if not said["certificate"] or said["speaks"] not in ("", *texts(about.get("silent"))):
             continue
         listed = [each.strip() for each in said["ports"].split(",") if each.strip()]
-        for port in map(mapping, sequence(service.spec.get("ports"))):
-            if not listed or "*" in listed or {str(port.get("port")), text(port.get("name"))} & {*listed}:
+        for port in ports(service):
+            if not listed or "*" in listed or {str(port.number), port.name} & {*listed}:
                 yield port
 
 

@@ -24,10 +24,11 @@ from policylint.doors.lowered import Backends, Door, DoorRule, Opening, called, 
 from policylint.doors.variables import entries, is_left_open, words
 from policylint.doors.vendors import guards
 from policylint.implementations.generic.traffic import SOURCES
-from policylint.model import Resource, World, mapping, sequence, text
+from policylint.model import Resource, World, mapping, sequence
 from policylint.model.hosts import is_service_in_full
 from policylint.model.kinds import SERVICE, VIRTUAL_SERVICE
 from policylint.topology.routes import UNSEEN
+from policylint.topology.service_ports import ports
 from policylint.topology.state import ParentState
 
 _MOST = 100_000
@@ -53,9 +54,9 @@ def _called(world: World, virtual: Resource) -> Mapping[int, list[Resource]]:
     found: dict[int, list[Resource]] = {}
     for service in world.of_kind(*SERVICE) if MESH in (gateways or [MESH]) else ():
         if any(is_service_in_full(host, virtual.key.namespace, service.key) for host in hosts):
-            for port in map(mapping, sequence(service.spec.get("ports"))):
-                if isinstance(number := port.get("port"), int) and text(port.get("protocol"), "TCP") == "TCP":
-                    found.setdefault(number, []).append(service)
+            for port in ports(service):
+                if port.number is not None and port.protocol == "TCP":
+                    found.setdefault(port.number, []).append(service)
     return found
 
 

@@ -27,6 +27,7 @@ from policylint.patterns import Pattern
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
 from policylint.topology.routes import UNSEEN
+from policylint.topology.service_ports import port_at
 
 _IMPLEMENTATION = "istio"
 _WHOLE = 100
@@ -364,11 +365,12 @@ def _port(world: World, virtual: Resource, route: Mapping[str, Any]) -> int | No
     """Return the port of a destination: the one that is stated, or the Service's; None where that has several."""
     destination = mapping(route.get("destination"))
     stated = mapping(destination.get("port")).get("number")
+    if isinstance(stated, int):
+        return stated
     name, _, rest = text(destination.get("host")).partition(".")
     service = world.get(ResourceKey("", "Service", rest.partition(".")[0] or virtual.key.namespace, name))
-    ports = [] if service is None else [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-    ports = [stated] if isinstance(stated, int) else ports
-    return ports[0] if len(ports) == 1 and isinstance(ports[0], int) else None
+    only = None if service is None else port_at(service, None)
+    return None if only is None else only.number
 
 
 def named_at(world: World, virtual: Resource, rule: Mapping[str, Any], name: str, server: Server) -> str:

@@ -363,41 +363,28 @@ def _lowered(entries: Sequence[DoorRule], numbers: Mapping[str, int], hosts: tup
 
 
 def _parent(gateway: GatewayState, listener: ListenerState, host: str, unknown: str) -> ParentState:
-    key = gateway.gateway.key
-    return ParentState(
-        number=0,
-        pointer=("metadata", "name"),
-        wanted=key,
-        section="",
-        port=None,
-        text=str(key),
-        resolution=Resolution("found", "", gateway.gateway),
-        section_found=True,
-        mesh=False,
-        candidates=(
-            Candidate(listener.node, gateway.gateway, ("metadata", "name"), hostnames=(host,), unknown=unknown),
-        ),
-        gateway=key,
-        controller=gateway.controller,
-        conditions=(),
-        serves=True,
-        silent=True,
-    )
+    holder = gateway.gateway
+    place = Candidate(listener.node, holder, ("metadata", "name"), hostnames=(host,), unknown=unknown)
+    return _leading_to(holder)._replace(candidates=(place,), gateway=holder.key, controller=gateway.controller)
 
 
 def called(service: Resource, port: int) -> ParentState:
     """Return a port of a Service as a parent of routes for clients in the mesh."""
-    key = service.key
+    return _leading_to(service)._replace(port=port, mesh=True)
+
+
+def _leading_to(holder: Resource) -> ParentState:
+    """Return an object as a parent that routes have without naming it."""
     return ParentState(
         number=0,
         pointer=("metadata", "name"),
-        wanted=key,
+        wanted=holder.key,
         section="",
-        port=port,
-        text=str(key),
-        resolution=Resolution("found", "", service),
+        port=None,
+        text=str(holder.key),
+        resolution=Resolution("found", "", holder),
         section_found=True,
-        mesh=True,
+        mesh=False,
         candidates=(),
         gateway=None,
         controller="",

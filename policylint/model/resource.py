@@ -149,6 +149,11 @@ class Resource:
         answer: _T = known[0]
         return answer
 
+    def keep_answers(self) -> None:
+        """Keep the results of `once` from now on, since many ask."""
+        if self.answers is None:
+            self.answers = {}
+
     def __repr__(self) -> str:
         return f"<{self.key} {self.document.file}>"
 

@@ -70,8 +70,7 @@ class Shared:
         for resource in objects:
             known = self._resources.setdefault((id(resource.body), resource.key), resource)
             if known is resource:
-                if known.answers is None:
-                    known.answers = {}
+                known.keep_answers()
             elif (
                 known.document is not resource.document
                 or known.sources is not resource.sources

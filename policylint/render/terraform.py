@@ -44,7 +44,7 @@ def made_by_terraform(scripts: Scripts) -> Iterator[Custom]:
 
 def _made(path: str, resource: str, block: str) -> Iterator[Custom]:
     if resource == "helm_release":
-        stated = dict(reversed(_STATED.findall(block)))
+        stated = _fields(block)
         if name := _plain(stated.get("name", "")):
             maker = f"{path}, which installs the chart of release {name},"
             yield Custom("", _plain(stated.get("namespace", "")), name, maker=maker)
@@ -53,20 +53,27 @@ def _made(path: str, resource: str, block: str) -> Iterator[Custom]:
             for each in written(text):
                 if each.group is not None:
                     yield from _object(path, each.group, each.kinds[0], each.name, each.namespace)
-        stated = dict(reversed(_STATED.findall(block)))
+        stated = _fields(block)
         group, slash, _ = stated.get("apiVersion", "").rpartition("/")
         if stated.get("kind"):
-            own = dict(reversed(_STATED.findall("".join(_METADATA.findall(block)[:1]))))
-            yield from _object(
-                path, group if slash else "", stated["kind"], own.get("name", ""), own.get("namespace", "")
-            )
+            yield from _object(path, group if slash else "", stated["kind"], *_identity(block))
     else:
         words = _VERSION.sub("", resource.removeprefix("kubernetes_")).split("_")
         kind = "".join(map(str.capitalize, words))
         kind = _CALLED.get(kind, kind)
         group = next((group for group, kinds in _GROUPS.items() if kind in kinds), "")
-        own = dict(reversed(_STATED.findall("".join(_METADATA.findall(block)[:1]))))
-        yield from _object(path, group, kind, own.get("name", ""), own.get("namespace", ""))
+        yield from _object(path, group, kind, *_identity(block))
+
+
+def _fields(block: str) -> dict[str, str]:
+    """Return what a block says of itself, of fields that it has twice the first ones."""
+    return dict(reversed(_STATED.findall(block)))
+
+
+def _identity(block: str) -> tuple[str, str]:
+    """Return name and namespace by the metadata of a block, "" for what they do not state."""
+    own = _fields("".join(_METADATA.findall(block)[:1]))
+    return own.get("name", ""), own.get("namespace", "")
 
 
 def _object(path: str, group: str, kind: str, name: str, namespace: str) -> Iterator[Custom]:

@@ -51,7 +51,7 @@ class Predicate(NamedTuple):
     @property
     def refusal(self) -> str:
         """Why the expression takes nothing, to follow "is"; "" for one that may, and for all others."""
-        return expression(self.value).refusal if self.type == EXPRESSION and self.widest is self else ""
+        return expression(self.value).refusal if self.type == EXPRESSION and not self.is_open else ""
 
     @property
     def widest(self) -> Predicate:

@@ -85,8 +85,7 @@ def _hostnames(route: Resource) -> tuple[str, ...]:
 
 def rules(route: Resource) -> list[Rule]:
     """Return the rules of a route as nodes: `HTTPRouteRule shop/checkout#pay`, unnamed ones `#rule-N`, from 1."""
-    if route.answers is None:
-        route.answers = {}  # a dozen readers ask every route
+    route.keep_answers()  # a dozen readers ask every route
     return route.once(_rules)
 
 

@@ -51,8 +51,7 @@ class PortFound(NamedTuple):
 
 def ports(resource: Resource) -> list[Port]:
     """Return the ports of a Service or ServiceImport; an empty list for other kinds."""
-    if resource.answers is None:
-        resource.answers = {}  # whoever leads to a Service asks it
+    resource.keep_answers()  # whoever leads to a Service asks it
     return resource.once(_ports)
 
 

@@ -53,9 +53,8 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
     fitting.sort(key=lambda ranked: ranked[0])
     if not fitting:
         may = () if gateway is None else tracer.may_be_at(gateway)
-        if taker := next(
-            (state.route for state in may if state.route.key.kind in kinds and _may_take(state, sni)), None
-        ):
+        may_take = (state.route for state in may if state.route.key.kind in kinds and _may_take(state, sni))
+        if (taker := next(may_take, None)) is not None:
             outcome = Outcome(unknown=True, reason=tracer.where_it_is(taker))
             return start._replace(outcome=outcome, path=tracer.path(listener))
         attached = reversed(tracer.attached(listener, *kinds))
@@ -67,27 +66,22 @@ def at_listener(tracer: Tracer, start: Trace, listener: ListenerState) -> Trace:
             outcome=outcome, nearest=nearest_listeners([listener], request), path=tracer.path(listener)
         )
     _, hostname, state = fitting[0]
-    open_ = next((node for _, _, each in fitting if (node := _hidden_match(each))), None)
+    takers = (rules(each.route)[0] for _, _, each in fitting)
+    open_ = next((rule.node for rule in takers if is_symbolic(rule.body.get("matches"))), None)
     if open_ is not None:
         reason = f"whether {open_} takes the connection is not known: what it matches stands in a variable"
         return start._replace(outcome=Outcome(unknown=True, reason=reason), path=tracer.path(listener))
     trace = along_route(tracer, start, state, tracer.path(listener), passed_on=is_passthrough(listener))
     beaten = tuple(_beaten(loser, fitting[0][1], state) for loser in fitting[1:])
-    notes = taken_to_be(sni, (listener.hostname, hostname)) if kinds[0] == "TLSRoute" else []
-    trace = trace._replace(notes=(*trace.notes, *notes)) if notes else trace
-    return trace._replace(hostname=hostname, match=f"server name {hostname}" if hostname else "", considered=beaten)
+    notes = (*trace.notes, *(taken_to_be(sni, (listener.hostname, hostname)) if kinds[0] == "TLSRoute" else ()))
+    match = f"server name {hostname}" if hostname else ""
+    return trace._replace(hostname=hostname, match=match, considered=beaten, notes=notes)
 
 
 def _may_take(state: RouteState, sni: str) -> bool:
     """Tell whether a route is for a server name, if it is attached."""
     is_named = state.route.key.kind == "TLSRoute" and bool(state.hostnames)
     return not is_named or any(serves(sni, name) for name in state.hostnames)
-
-
-def _hidden_match(state: RouteState) -> Node | None:
-    """Return the rule that takes the connections of a route, where a variable stands for which they are."""
-    rule = rules(state.route)[0]
-    return rule.node if is_symbolic(rule.body.get("matches")) else None
 
 
 def along_route(

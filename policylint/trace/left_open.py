@@ -7,7 +7,7 @@ it is compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from policylint.documents import Pointer
 from policylint.model import PolicyKind, Resource
@@ -36,10 +36,6 @@ class OpenSetting(NamedTuple):
     def __str__(self) -> str:
         return f"{dotted(self.place)} is a variable"
 
-    def may_change(self, pointer: Pointer) -> bool:
-        """Return whether what a place of the effective spec says may be otherwise."""
-        return any(_meet(pointer, setting) for setting in self.asking)
-
 
 def left_open(group: Group, schemas: Schemas) -> Iterator[OpenSetting]:
     """Yield the variables in what the policies of a group ask."""
@@ -47,20 +43,18 @@ def left_open(group: Group, schemas: Schemas) -> Iterator[OpenSetting]:
     for attachment in group.effective.stack if settings else ():
         for place in dict.fromkeys(open_fields(attachment.policy, schemas, choices=True)):
             steps = _proper(group.kind, place)
-            asking = () if steps is None else tuple(each for each in settings if _meet(each, steps))
-            if steps is not None and asking:
+            asking = tuple(each for each in settings if is_near(each, (steps,)))
+            if asking and place[:1] == ("spec",):
                 hides = frozenset(settings[each] for each in asking if len(steps) <= len(each))
                 yield OpenSetting(attachment.policy, place, asking, hides)
 
 
-def _meet(one: Pointer, other: Pointer) -> bool:
-    """Return whether one of two places lies in the other, or is the same."""
-    return one[: len(other)] == other[: len(one)]
+def is_near(place: Pointer, others: Iterable[Pointer]) -> bool:
+    """Return whether a place is one of some others, lies in one, or holds one."""
+    return any(place[: len(other)] == other[: len(place)] for other in others)
 
 
-def _proper(kind: PolicyKind, place: Pointer) -> tuple[str, ...] | None:
-    """Return the steps to a place in the spec proper of a policy, entries of lists left out; None elsewhere."""
-    if place[:1] != ("spec",):
-        return None
+def _proper(kind: PolicyKind, place: Pointer) -> tuple[str, ...]:
+    """Return the steps from the spec proper of a policy to a place in it, entries of lists left out."""
     steps = tuple(step for step in place[1:] if isinstance(step, str))
     return steps[1:] if steps and steps[0] in kind.merge.wrappers else steps

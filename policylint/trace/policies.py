@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, filterfalse
+from itertools import chain
 from typing import Any
 
 from policylint.implementations import Implementation, implementation
@@ -22,7 +21,7 @@ from policylint.schema.known import Schemas
 from policylint.simulation import Simulation
 from policylint.topology import GatewayState, whole
 from policylint.topology.ancestry import implementation_of, unheard_of
-from policylint.trace.left_open import OpenSetting, left_open
+from policylint.trace.left_open import OpenSetting, is_near, left_open
 from policylint.trace.request import Request, split_host
 from policylint.trace.result import Judged, Met, Share
 
@@ -195,8 +194,9 @@ class Policies:
             for each in met.left_open:
                 place = each.policy.location(*each.place)
                 yield Judged(Decision("depends", each.place, str(each)), each.policy.key, place, met)
-                # what the setting denies is not all that it says
-                decisions = filterfalse(partial(_is_open_denial, each), decisions)
+            hidden = [setting for open_ in met.left_open for setting in open_.asking]
+            # what such a setting denies is not all that it says
+            decisions = (each for each in decisions if each.answer != "denied" or not is_near(each.pointer, hidden))
             first = () if _comes_after_logins(met) else answers(kind.preflight, met.spec, message)
             for decision in chain(first, failures(effective.failing), decisions):
                 hangs = met.doubt or (unread and f"whether {unread} reads it")
@@ -278,10 +278,6 @@ class Policies:
             found = behaviour.phases(group.kind, spec, gateway, simulation.topology, simulation.catalog)
             self._phases[number, gateway] = found
         return found
-
-
-def _is_open_denial(open_: OpenSetting, decision: Decision) -> bool:
-    return decision.answer == "denied" and open_.may_change(decision.pointer)
 
 
 def _comes_after_logins(met: Met) -> bool:

@@ -663,8 +663,8 @@ def _share(environments: Iterable[Sequence[Resource]]) -> None:
         for resource in objects:
             if id(resource) not in met:
                 met.add(id(resource))
-            elif resource.answers is None:
-                resource.answers = {}
+            else:
+                resource.keep_answers()
 
 
 def _at_origins(objects: list[Resource], source: Source) -> list[Resource]:

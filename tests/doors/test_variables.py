@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import yaml
 
 from policylint.reach import entries, ways_in
 from policylint.trace import Requirements, Tracer, request
+from tests.variables import OF_IDENTITY, at_place, places, with_variable
 from tests.worlds import opened, service
 
 WORLDS = {
@@ -136,27 +135,8 @@ SELECTING = ("selector", "allowedRoutes")
 """Of proxies, and of namespaces: fields that other tests are about."""
 
 
-def places(value: object, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the places of all values but the metadata."""
-    inner: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, each in inner:
-        if step not in ("apiVersion", "kind", "metadata", *SELECTING):
-            yield (*at, step)
-            yield from places(each, (*at, step))
-
-
 def read(world: str) -> list[Any]:
     return list(yaml.safe_load_all(WORLDS[world]))
-
-
-def with_variable(documents: list[Any], place: tuple[Any, ...]) -> tuple[list[Any], object]:
-    """Return documents with a variable at a place, and what stood there."""
-    changed = copy.deepcopy(documents)
-    value: Any = changed
-    for step in place[:-1]:
-        value = value[step]
-    stood, value[place[-1]] = value[place[-1]], "${X}"
-    return changed, stood
 
 
 def answers(folder: Path, documents: list[Any]) -> list[str]:
@@ -180,8 +160,8 @@ def answers(folder: Path, documents: list[Any]) -> list[str]:
 STRUCTURES = [
     (world, place)
     for world in WORLDS
-    for place in places(read(world))
-    if len(place) > 1 and isinstance(with_variable(read(world), place)[1], (dict, list))
+    for place in places(read(world), (*OF_IDENTITY, *SELECTING))
+    if len(place) > 1 and isinstance(at_place(read(world), place), (dict, list))
 ]
 
 
@@ -190,7 +170,7 @@ def test_a_variable_for_a_list_or_an_object_makes_nothing_certain(
     tmp_path: Path, world: str, place: tuple[Any, ...]
 ) -> None:
     before = answers(tmp_path, read(world))
-    after = answers(tmp_path, with_variable(read(world), place)[0])
+    after = answers(tmp_path, with_variable(read(world), place))
     sworn = [(was, said) for was, said in zip(before, after, strict=True) if said != was and "?" not in said]
     assert sworn == []
 
@@ -198,11 +178,11 @@ def test_a_variable_for_a_list_or_an_object_makes_nothing_certain(
 TEXTS = [
     (world, place)
     for world in WORLDS
-    for place in places(read(world))
-    if len(place) > 1 and not isinstance(with_variable(read(world), place)[1], (dict, list))
+    for place in places(read(world), (*OF_IDENTITY, *SELECTING))
+    if len(place) > 1 and not isinstance(at_place(read(world), place), (dict, list))
 ]
 
 
 @pytest.mark.parametrize(("world", "place"), random.Random(59).sample(TEXTS, 40))
 def test_a_variable_for_a_text_is_read(tmp_path: Path, world: str, place: tuple[Any, ...]) -> None:
-    assert len(answers(tmp_path, with_variable(read(world), place)[0])) == len(ASKED)
+    assert len(answers(tmp_path, with_variable(read(world), place))) == len(ASKED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from policylint.reach import entries, ways_in
 from policylint.simulation import Simulation
 from policylint.trace import Requirements, Trace, Tracer
 from policylint.trace.request import from_url
+from tests.variables import at_place, places, with_variable
 from tests.worlds import gateway, gateway_class, manifest, opened, service
 
 CONTROLLERS = {
@@ -78,13 +77,6 @@ def read(name: str) -> tuple[str, str, dict[str, Any]]:
     return kind, version, yaml.safe_load(spec)
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, each in inner:
-        yield (*at, step)
-        yield from places(each, (*at, step))
-
-
 def world(folder: Path, name: str, spec: Any) -> Simulation:
     kind, version, _ = read(name)
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "web"}
@@ -133,12 +125,8 @@ VARIABLES = [(name, place) for name in SPECS for place in places(read(name)[2])]
 @pytest.mark.parametrize(("name", "place"), VARIABLES)
 def test_what_a_variable_may_change_is_not_certain(tmp_path: Path, name: str, place: tuple[Any, ...]) -> None:
     spec = read(name)[2]
-    changed = copy.deepcopy(spec)
-    value: Any = changed
-    for step in place[:-1]:
-        value = value[step]
-    value[place[-1]] = "${X}"
-    before, after = (list(map(answer, traces(tmp_path, name, each))) for each in (spec, changed))
+    sides = (spec, with_variable(spec, place))
+    before, after = (list(map(answer, traces(tmp_path, name, each))) for each in sides)
     assert [(was, said) for was, said in zip(before, after, strict=True) if said not in (was, "")] == []
 
 
@@ -153,12 +141,7 @@ def test_what_a_variable_may_change_is_not_certain(tmp_path: Path, name: str, pl
     ],
 )
 def test_whether_it_asks_at_all_is_not_known(tmp_path: Path, name: str, place: tuple[str, ...]) -> None:
-    spec = read(name)[2]
-    value: Any = spec
-    for step in place[:-1]:
-        value = value[step]
-    value[place[-1]] = "${X}"
-    for trace in traces(tmp_path, name, spec):
+    for trace in traces(tmp_path, name, with_variable(read(name)[2], place)):
         assert trace.may_ask == [f"{read(name)[0]} shop/p"]
         assert [judged.decision.why for judged in trace.depends] == [f"spec.{'.'.join(place)} is a variable"]
 
@@ -169,9 +152,7 @@ def test_whether_it_asks_at_all_is_not_known(tmp_path: Path, name: str, place: t
 )
 def test_what_it_certainly_is_not_about_is_certain(tmp_path: Path, name: str, place: tuple[Any, ...]) -> None:
     spec = read(name)[2]
-    value: Any = spec
-    for step in place:
-        value = value[step]
+    value = at_place(spec, place)
     if isinstance(value, list):
         value[0] = "/other/${X}"
     else:

@@ -24,6 +24,7 @@ from policylint.model.resource import NEW
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Leading
 from policylint.policy.order import order_stated
+from policylint.topology.service_ports import port_at
 
 _SIDECAR = ("networking.istio.io", "Sidecar")
 _EXACT = 1_000
@@ -90,8 +91,8 @@ def leading(
     ambient = (world.namespace_labels(home or "") or {}).get(labels.DATAPLANE_MODE) == "ambient"
     if ambient if proxy is None else proxy.ambient:
         return _at_waypoint(service, routes, mesh, world)
-    ports = [mapping(each).get("port") for each in sequence(service.spec.get("ports"))]
-    port = ports[0] if port is None and len(ports) == 1 else port
+    if port is None and (only := port_at(service, None)) is not None:
+        port = only.number
     reader = _Reader(home or "", None if proxy is None else proxy.labels)
     view = world.once(Sidecars).view(service, port, reader.namespace, reader.labels, root) if reader.namespace else None
     virtuals = [each for each in routes if each.key[:2] == VIRTUAL_SERVICE]

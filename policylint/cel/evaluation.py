@@ -110,17 +110,20 @@ def _program(expression: str) -> Program | None:
 
 
 class Program:
-    """An expression of one variable, `self`.
+    """An expression of one variable.
+
+    Args:
+        variable: its name.
 
     Attributes:
         evaluate: its function; None until it is asked for, as that of most rules never is.
         holds_without: fields of `self` without any one of which it is True, as most rules are.
     """
 
-    __slots__ = ("_schema", "evaluate", "fuel", "holds_without", "tree")
+    __slots__ = ("_schema", "_variable", "evaluate", "fuel", "holds_without", "tree")
 
-    def __init__(self, tree: Tree, schema: Schema, fuel: Fuel) -> None:
-        self.tree, self._schema = tree, schema
+    def __init__(self, tree: Tree, schema: Schema, fuel: Fuel, variable: str = "self") -> None:
+        self.tree, self._schema, self._variable = tree, schema, variable
         self.fuel = fuel
         self.holds_without = tuple(sorted(_without(tree, schema)[0] or ()))
         self.evaluate: Evaluate | None = None
@@ -134,7 +137,7 @@ class Program:
 
     def compiled(self) -> Evaluate:
         """Return its function, made now."""
-        self.evaluate = _Compiler(self.fuel).typed(self.tree, {"self": (0, self._schema)})[0]
+        self.evaluate = _Compiler(self.fuel).typed(self.tree, {self._variable: (0, self._schema)})[0]
         return self.evaluate
 
     def value(self, subject: Any) -> Any:
@@ -315,7 +318,8 @@ class _Compiler:
         if form == "[]":
             schema = parts[0][1]
             entry = None if schema is None else schema.get("items", schema.get("additionalProperties"))
-            return indexed(*functions), entry if isinstance(entry, dict) else None
+            entry = entry if isinstance(entry, dict) else None
+            return indexed(functions[0], functions[1], _is_optional(entry)), entry
         if form in FORMS:
             return FORMS[form](*functions), None
         if form in ("/", "%"):

@@ -148,7 +148,13 @@ def presence_in_variable(slot: int, name: str, defaulted: bool) -> Evaluate:
     return has
 
 
-def indexed(target: Evaluate, place: Evaluate) -> Evaluate:
+def indexed(target: Evaluate, place: Evaluate, fails: bool = False) -> Evaluate:
+    """Return the entry of a list or map at a place.
+
+    Args:
+        fails: whether a key that a map lacks is CEL's own error, since its entries are never null.
+    """
+
     def index(values: list[Any]) -> Any:
         holder, key = target(values), place(values)
         if holder.__class__ is list:
@@ -158,6 +164,8 @@ def indexed(target: Evaluate, place: Evaluate) -> Evaluate:
                 raise FailedError(f"index out of bounds: {key}")
             return known(holder[key])
         if holder.__class__ is dict and key.__class__ is str:
+            if fails and key not in holder:
+                raise FailedError(f"no such key: {key}")
             return known(holder.get(key))
         raise UndecidedError
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.catalog.clusters import is_nearly_met, is_set_by_controllers
 from policylint.clusters.kinds import CLUSTER, CLUSTER_SET, DECISION, PLACEMENT_RULE
+from policylint.clusters.selectors import meets
 from policylint.model import Resource, ResourceKey, World, integer, is_symbolic, mapping, sequence, text
 from policylint.network.selecting import Chosen, Labels, bits_of, numbers_of
 
@@ -83,6 +84,14 @@ class ClusterFleet:
     def claiming(self, selector: Mapping[str, Any]) -> Chosen:
         """Return the clusters whose claims a ClusterClaimSelector selects; without a status they are not known."""
         return self._claims.select(selector)
+
+    def meeting(self, expressions: list[Any]) -> Chosen:
+        """Return the clusters for which expressions of CEL hold; what none of a tree meets may be set by hand."""
+        answers = [meets(manifest, expressions) for manifest in self._manifests]
+        sure = bits_of(number for number, answer in enumerate(answers) if answer)
+        maybe = sure | bits_of(number for number, answer in enumerate(answers) if answer is None)
+        is_open = not maybe and self.world.partial and CLUSTER not in self.world.unseen.complete
+        return Chosen(0, self.all) if is_open else Chosen(sure, maybe)
 
     def members(self, name: str) -> Chosen:
         """Return the clusters of a ManagedClusterSet.

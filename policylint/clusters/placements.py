@@ -7,6 +7,7 @@ from typing import Any
 
 from policylint.clusters.fleet import DEFAULT, GLOBAL, ClusterFleet, decisions
 from policylint.clusters.kinds import CLUSTER_SET, DECISION, PLACEMENT, SET_BINDING
+from policylint.clusters.selectors import wrong_expression, wrong_selector
 from policylint.model import Resource, ResourceKey, World, integer, is_symbolic, mapping, sequence, text
 from policylint.model.words import series
 from policylint.namedtuple import NamedTuple
@@ -14,7 +15,6 @@ from policylint.network.selecting import Chosen
 
 _GLOBAL_NAMESPACE = "open-cluster-management-global-set"
 _PLACEMENT_LABEL = "cluster.open-cluster-management.io/placement"
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 TAINTED = "a taint that it does not tolerate"
@@ -82,6 +82,8 @@ def _computed(fleet: ClusterFleet, placement: Resource, words: str) -> Placement
         if sequence(spec.get("clusterSets")):
             detail += " for a set in clusterSets"
         return PlacementSelection(reason="no-clusterset-bound", words=words, detail=detail)
+    if wrong := _wrong_set(fleet.world, sets):
+        return PlacementSelection(reason="misconfigured", words=words, detail=wrong)
     candidates = Chosen(0, fleet.all if unseen else 0)
     for name in sets:
         candidates |= fleet.members(name)
@@ -134,6 +136,20 @@ def bound_sets(world: World, placement: Resource) -> tuple[list[str], str]:
     return sorted(name for name in names if not wanted or name in wanted), unseen
 
 
+def _wrong_set(world: World, names: list[str]) -> str:
+    """Return what is wrong with one of the sets, for which the scheduler decides nothing; "" if nothing is.
+
+    Source: OCM pkg/placement/controllers/scheduling, getAvailableClusters.
+    """
+    for name in names:
+        chosen = mapping(getattr(world.get(ResourceKey(*CLUSTER_SET, "", name)), "spec", {}).get("clusterSelector"))
+        if chosen.get("selectorType") == "LabelSelector" and (
+            wrong := wrong_selector(mapping(chosen.get("labelSelector")))
+        ):
+            return f"the labelSelector of ManagedClusterSet {name} {wrong}"
+    return ""
+
+
 def _predicates(fleet: ClusterFleet, spec: Mapping[str, Any]) -> tuple[Chosen, str]:
     """Return what the predicates select, one of which is enough, and what makes that uncertain."""
     predicates = [mapping(mapping(item).get("requiredClusterSelector")) for item in sequence(spec.get("predicates"))]
@@ -146,8 +162,10 @@ def _predicates(fleet: ClusterFleet, spec: Mapping[str, Any]) -> tuple[Chosen, s
         if claiming.sure != claiming.maybe:
             doubt = doubt or "claims-unknown"
         chosen = labelled & claiming
-        if sequence(mapping(required.get("celSelector")).get("celExpressions")):
-            chosen, doubt = Chosen(0, chosen.maybe), "cel-selector"
+        if expressions := _expressions(required):
+            meeting = fleet.meeting(expressions)
+            doubt = doubt if meeting.sure == meeting.maybe else "cel-selector"
+            chosen &= meeting
         united |= chosen
     return united, doubt
 
@@ -159,22 +177,34 @@ def misconfigured(placement: Resource) -> str:
     """
     for required in map(_required, sequence(placement.spec.get("predicates"))):
         for name in ("labelSelector", "claimSelector"):
-            labels = mapping(mapping(required.get(name)).get("matchLabels"))
-            if not all(isinstance(value, str) for value in labels.values()):
-                return f"{name} has a value that is no string"
-            for expression in map(mapping, sequence(mapping(required.get(name)).get("matchExpressions"))):
-                operator, values = expression.get("operator"), sequence(expression.get("values"))
-                if operator not in _OPERATORS:
-                    return f"{name} has an operator {operator!r}, which does not exist"
-                if bool(values) is (operator in _OPERATORS[2:]):
-                    return f"{name} has {operator} {'with' if values else 'without'} values"
+            if wrong := wrong_selector(mapping(required.get(name))):
+                return f"{name} {wrong}"
+        for expression in _expressions(required):
+            if wrong := wrong_expression(expression):
+                return f"the expression {expression!r} {wrong}"
     for toleration in map(mapping, sequence(placement.spec.get("tolerations"))):
         exists = toleration.get("operator") == "Exists"
         if not exists and not toleration.get("key"):
             return "a toleration has neither a key nor the operator Exists"
         if exists and toleration.get("value"):
             return "a toleration has the operator Exists and a value"
+    for entry in map(mapping, sequence(mapping(placement.spec.get("prioritizerPolicy")).get("configurations"))):
+        scored = mapping(entry.get("scoreCoordinate"))
+        if entry.get("weight") == 0 or any(map(is_symbolic, scored.values())):
+            continue
+        if scored.get("type", "BuiltIn") == "AddOn":
+            if "addOn" not in scored:
+                return "a prioritizer of the type AddOn has no addOn"
+        elif scored.get("builtIn") not in _PRIORITIZERS:
+            return f"there is no built-in prioritizer {scored.get('builtIn', '')!r}"
     return ""
+
+
+_PRIORITIZERS = ("Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory")
+
+
+def _expressions(required: Mapping[str, Any]) -> list[Any]:
+    return sequence(mapping(required.get("celSelector")).get("celExpressions"))
 
 
 def _required(predicate: object) -> Mapping[str, Any]:
@@ -187,7 +217,7 @@ def in_words(placement: Resource) -> str:
     asked = [_selector(mapping(spec.get("clusterSelector")))] if "clusterSelector" in spec else []
     for required in map(_required, sequence(spec.get("predicates"))):
         parts = [_selector(mapping(required.get(name))) for name in ("labelSelector", "claimSelector")]
-        if sequence(mapping(required.get("celSelector")).get("celExpressions")):
+        if _expressions(required):
             parts.append("a CEL expression")
         asked.append(" and ".join(filter(None, parts)) or "any cluster")
     words = " or ".join(filter(None, asked)) or "any cluster"

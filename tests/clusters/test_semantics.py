@@ -38,7 +38,7 @@ def selected(*more: Manifest, **spec: Any) -> list[Row]:
 
 
 AWS = {"matchExpressions": [{"key": "platform", "operator": "In", "values": ["AWS"]}]}
-CEL = {"celExpressions": ["managedCluster.metadata.labels.env == 'prod'"]}
+VENDOR = {"celExpressions": ["managedCluster.metadata.labels.vendor == 'EKS'"]}
 EXISTS = {"key": "env", "operator": "Exists"}
 
 
@@ -55,7 +55,7 @@ EXISTS = {"key": "env", "operator": "Exists"}
             {"predicates": [requires(claimSelector=AWS, labelSelector={"matchLabels": {"env": "test"}})]},
             ([], [], "", "no-match"),
         ),
-        ({"predicates": [requires(celSelector=CEL)]}, (None, ["dev", "eu", "us"], "inform", "cel-selector")),
+        ({"predicates": [requires(celSelector=VENDOR)]}, (None, ["dev", "eu", "us"], "inform", "cel-selector")),
         ({"numberOfClusters": 3}, (["dev", "eu", "us"], [], "inform", "")),
         ({"numberOfClusters": 2}, (None, ["dev", "eu", "us"], "inform", "any-2-of-3")),
         ({"clusterSets": ["prod"]}, ([], [], "", "no-clusterset-bound")),
@@ -68,6 +68,64 @@ EXISTS = {"key": "env", "operator": "Exists"}
 )
 def test_placement(spec: dict[str, Any], row: Row | None) -> None:
     assert selected(**spec) == [row or ([], [], "", "misconfigured")]
+
+
+PROD, DEV_EU = ["eu", "us"], ["dev", "eu"]
+
+
+@pytest.mark.parametrize(
+    ("expressions", "row"),
+    [
+        (["managedCluster.metadata.labels.env == 'prod'"], (PROD, [], "inform", "")),
+        (["managedCluster.metadata.labels['env'] in ['prod', 'test']"], (PROD, [], "inform", "")),
+        (["managedCluster.metadata.labels['env'].startsWith('p') || false"], (PROD, [], "inform", "")),
+        (["managedCluster.metadata.name != 'us'"], (DEV_EU, [], "inform", "")),
+        (
+            ["managedCluster.metadata.name != 'us'", "'env' in managedCluster.metadata.labels"],
+            (DEV_EU, [], "inform", ""),
+        ),
+        (["has(managedCluster.metadata.labels.region)"], ([], [], "", "no-match")),
+        (["managedCluster.metadata.labels.region == 'eu'"], ([], [], "", "no-match")),  # an error of CEL's own
+        (["managedCluster.metadata.labels.env"], ([], [], "", "no-match")),  # has a value that is no answer
+        (
+            ["managedCluster.metadata.labels.exists(each, each == 'env')"],
+            (None, ["dev", *PROD], "inform", "cel-selector"),
+        ),
+        (["managedCluster.metadata.labels.env == '${ENV}'"], (None, ["dev", *PROD], "inform", "cel-selector")),
+        (
+            ["managedCluster.status.clusterClaims.exists(claim, claim.value == 'AWS')"],
+            (["eu"], ["dev", "us"], "inform", "cel-selector"),
+        ),
+        (["cluster.metadata.name == 'us'"], None),
+        (["managedCluster.metadata.name =="], None),
+    ],
+)
+def test_expressions_of_clusters(expressions: list[str], row: Row | None) -> None:
+    """As tests/witness/open_cluster_management.py has it of the hub's own scheduler."""
+    spec = {"predicates": [requires(celSelector={"celExpressions": expressions})]}
+    assert selected(**spec) == [row or ([], [], "", "misconfigured")]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"predicates": labelled(env="a value")},
+        {"predicates": [requires(claimSelector={"matchExpressions": [{"key": "a/b/c", "operator": "Exists"}]})]},
+        {"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"builtIn": "Cost"}}]}},
+        {"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"type": "AddOn"}}]}},
+    ],
+)
+def test_one_thing_that_is_wrong_ends_the_whole_placement(spec: dict[str, Any]) -> None:
+    assert selected(**spec) == [([], [], "", "misconfigured")]
+
+
+def test_a_set_that_nobody_can_read_takes_the_others_along() -> None:
+    chosen = {"selectorType": "LabelSelector", "labelSelector": {"matchLabels": {"env": "a value"}}}
+    broken = manifest(
+        "cluster.open-cluster-management.io/v1beta2", "ManagedClusterSet", "odd", spec={"clusterSelector": chosen}
+    )
+    assert selected(broken, set_binding("odd")) == [([], [], "", "misconfigured")]
+    assert selected(broken, set_binding("odd"), clusterSets=["default"]) == [(["dev", "eu", "us"], [], "inform", "")]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +218,7 @@ def test_a_restricted_binding_overrides_only_where_another_places() -> None:
 
 def test_what_may_enforce_is_possible_in_both_entries() -> None:
     enforcing = binding("more", "some", bindingOverrides={"remediationAction": "enforce"})
-    some = placement("some", predicates=[requires(celSelector=CEL)])
+    some = placement("some", predicates=[requires(celSelector=VENDOR)])
     assert placed(hub(*FLEET, policy(), binding(), enforcing, placement(), some)) == [
         (None, ["dev", "eu", "us"], "inform", "cel-selector"),
         (None, ["dev", "eu", "us"], "enforce", "cel-selector"),

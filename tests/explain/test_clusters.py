@@ -119,7 +119,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     some = [cluster("eu"), cluster("us"), policy(), binding(), placement(numberOfClusters=1), set_binding()]
     assert "inform: perhaps eu, us (any-1-of-2)" in facts(tmp_path, "Policy/policies/pod", *some)
     assert "perhaps: Policy policies/pod (any-1-of-2)" in facts(tmp_path, "ManagedCluster/us", *some)
-    cel = requires(celSelector={"celExpressions": ["true"]})
+    cel = requires(celSelector={"celExpressions": ["managedCluster.status.version.kubernetes == 'v1'"]})
     both = [cluster("eu"), cluster("us"), policy(), binding(), placement(predicates=[cel]), set_binding()]
     mixed = [*both, binding("sure", "sure"), placement("sure"), decision("sure", "us")]
     assert "inform: us; perhaps eu (cel-selector)" in facts(tmp_path, "Policy/policies/pod", *mixed)

@@ -41,6 +41,7 @@ from tests.witness import (
     network_worlds,
     nginx_requests,
     nginx_virtual_servers,
+    open_cluster_management,
 )
 from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Facts
@@ -106,6 +107,7 @@ def replayed(record: Path, share: int) -> Tally:
         "istio-requests": istio_requests.world,
         "kuadrant": kuadrant.world,
         "network": network_worlds.world,
+        "open-cluster-management": open_cluster_management.world,
     }
     made = grammars.get(record.stem, world)
     deployer = DEPLOYERS.get(record.stem)
@@ -144,6 +146,8 @@ def replayed(record: Path, share: int) -> Tally:
             tally.add(name, objects, answer.facts, ours)
         elif record.stem == "kuadrant":
             tally.add(name, objects, answer.facts, kuadrant.our_facts(objects, answer.refused))
+        elif record.stem == "open-cluster-management":
+            tally.add(name, objects, *open_cluster_management.compared(objects, answer.refused, answer.facts))
         elif record.stem == "envoy":
             ours = _of_requests(answer, objects)
             tally.add(name, objects, envoy.judged(answer.facts, ours), ours)

@@ -26,6 +26,7 @@ from tests.witness import (
     kuadrant,
     network,
     network_worlds,
+    open_cluster_management,
 )
 from tests.witness.envoy_gateway_wider import world
 from tests.witness.facts import Difference, differences
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "istio-connections": of_istio_connections,
         "istio-requests": of_istio_requests,
         "kuadrant": of_kuadrant,
+        "open-cluster-management": of_open_cluster_management,
         **dict.fromkeys(DEPLOYERS, of_deployers),
         **dict.fromkeys(PROXIES, of_proxies),
         **dict.fromkeys(gateway_api.DIALECTS, of_gateway_api),
@@ -233,6 +235,28 @@ def of_kuadrant(options: argparse.Namespace) -> int:
 
             _shrink(tally, options, found)
     return _kept(options, kuadrant.head(), answers, tally)
+
+
+def of_open_cluster_management(options: argparse.Namespace) -> int:
+    """Where policies of a hub are placed."""
+    tally, answers = Tally(), []
+    with (
+        open_cluster_management.Operator(built("open_cluster_management")) as operator,
+        api_server.Server(built("api_server"), api_server.crds(options.crds)) as server,
+    ):
+        for number in range(options.first, options.first + options.worlds):
+            objects = open_cluster_management.world(options.seed, number)
+            real, refused = operator.facts(objects, server.fates(objects))
+            answers.append(Answer(options.seed, number, digest(objects), real, refused))
+            tally.add(f"{options.seed}/{number}", objects, *open_cluster_management.compared(objects, refused, real))
+        if options.shrink:
+
+            def found(objects: list[Manifest]) -> list[Difference]:
+                real, refused = operator.facts(objects, server.fates(objects))
+                return differences(*open_cluster_management.compared(objects, refused, real))
+
+            _shrink(tally, options, found)
+    return _kept(options, open_cluster_management.head(), answers, tally)
 
 
 def of_network(options: argparse.Namespace) -> int:

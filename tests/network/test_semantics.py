@@ -133,6 +133,26 @@ def test_what_cilium_refuses_decides_nothing(spec: dict[str, Any], why: str) -> 
     assert verdict(read, "shop/client", "shop/web") == verdict(read, "away/far", "shop/web") == "allowed"
 
 
+ANY: dict[str, Any] = {"endpointSelector": {}, "ingress": [{"fromEndpoints": [{}]}]}
+NO_RULE: dict[str, Any] = {"endpointSelector": {}, "ingress": []}
+ODD_PORT: dict[str, Any] = {"endpointSelector": {}, "ingress": [{"toPorts": [{"ports": [{"port": "a b"}]}]}]}
+
+
+@pytest.mark.parametrize("specs", [[ANY, ODD_PORT], [ODD_PORT, ANY], [ANY, NO_RULE], [NO_RULE, ANY, ANY]])
+def test_of_several_specs_all_are_taken_or_none(specs: list[dict[str, Any]]) -> None:
+    """As the agent has it (CiliumNetworkPolicy.Parse); each alone would close the pods."""
+    body = {"apiVersion": "cilium.io/v2", "kind": "CiliumNetworkPolicy", "specs": specs}
+    read = network({**body, "metadata": {"name": "web", "namespace": "shop"}})
+    assert [bool(each.refused) for each in read.policies] == [True]
+    assert verdict(read, "away/far", "shop/web") == "allowed"
+
+
+@pytest.mark.parametrize("empty", [{}, {"toPorts": []}, {"icmps": []}, {"toPorts": [], "icmps": []}])
+def test_a_rule_of_empty_lists_lets_nobody_in(empty: dict[str, Any]) -> None:
+    read = network(policy(kind="CiliumNetworkPolicy", endpointSelector={}, ingress=[empty]))
+    assert verdict(read, "shop/client", "shop/web") == "denied"
+
+
 @pytest.mark.parametrize("rule", [{"fromRequires": [CLIENT]}, {"fromEntities": []}])
 def test_requirements_and_empty_lists_combine(rule: dict[str, Any]) -> None:
     spec = {"endpointSelector": {}, "ingress": [{"fromEndpoints": [{}], **rule}]}

@@ -30,7 +30,7 @@ _FATES = {"+": "allowed", "-": "denied"}
 
 PACKETS = 230
 """Per world."""
-_KEPT = "all | packets"
+KEPT = "all | packets"
 
 
 class Evaluator(Program):
@@ -43,13 +43,20 @@ class Evaluator(Program):
 
 def kept(letters: str) -> Facts:
     """Return the answers as a record has them, which packets are drawn again."""
-    return {_KEPT: letters}
+    return {KEPT: letters}
 
 
 def compared(objects: Sequence[Manifest], packets: Sequence[Packet], record: Facts) -> tuple[Facts, Facts]:
     """Return the answers of a record of which policylint says anything, and what it says."""
-    real = {named(packet): _FATES[letter] for packet, letter in zip(packets, record[_KEPT], strict=True)}
-    ours = _our_facts(objects, packets, real)
+    return told_of(objects, packets, record, _network(objects))
+
+
+def told_of(
+    objects: Sequence[Manifest], packets: Sequence[Packet], record: Facts, network: Network
+) -> tuple[Facts, Facts]:
+    """Return the same of a network as policylint has read it."""
+    real = {named(packet): _FATES[letter] for packet, letter in zip(packets, record[KEPT], strict=True)}
+    ours = _our_facts(objects, packets, real, network)
     return {fact: real[fact] for fact in ours}, ours
 
 
@@ -58,9 +65,8 @@ def named(packet: Packet) -> str:
     return f"{packet['protocol']} {packet['from']} > {packet['to']}:{packet['port']} | packet"
 
 
-def _our_facts(objects: Sequence[Manifest], packets: Sequence[Packet], real: Facts) -> Facts:
+def _our_facts(objects: Sequence[Manifest], packets: Sequence[Packet], real: Facts, network: Network) -> Facts:
     """Return what policylint says of each packet of which the evaluator says something."""
-    network = _network(objects)
     numbers = {
         each["status"]["podIPs"][0]["ip"]: network.numbers[f"Pod {_name(each)}"]
         for each in objects

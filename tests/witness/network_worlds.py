@@ -53,9 +53,9 @@ def world(seed: object, number: int) -> list[Manifest]:
     """Return the objects of one cluster: either generation of the cluster-wide policies, never both."""
     draw = Draw("network", seed, number)
     spaces = [f"space-{index}" for index in range(draw.number(2, 4))]
-    objects = [manifest("v1", "Namespace", name, labels=_labels(draw, OF_NAMESPACES)) for name in spaces]
-    pods = [_pod(draw, index, draw.of(spaces)) for index in range(draw.number(4, 9))]
-    policies = [_network_policy(draw, index, draw.of(spaces)) for index in range(draw.number(0, 5))]
+    objects = [manifest("v1", "Namespace", name, labels=drawn_labels(draw, OF_NAMESPACES)) for name in spaces]
+    pods = [drawn_pod(draw, index, draw.of(spaces)) for index in range(draw.number(4, 9))]
+    policies = [drawn_policy(draw, index, draw.of(spaces)) for index in range(draw.number(0, 5))]
     wide = draw.one("", "v1alpha1", "v1alpha2")
     priorities = draw.some(range(20), 4) if wide else []
     for index, priority in enumerate(priorities):
@@ -84,11 +84,11 @@ def _address(pod: Manifest) -> str:
     return str(pod["status"]["podIPs"][0]["ip"])
 
 
-def _labels(draw: Draw, names: Sequence[str]) -> dict[str, str]:
+def drawn_labels(draw: Draw, names: Sequence[str]) -> dict[str, str]:
     return {name: draw.of(LABELS[name]) for name in names if draw.often(0.75)}
 
 
-def _pod(draw: Draw, index: int, namespace: str) -> Manifest:
+def drawn_pod(draw: Draw, index: int, namespace: str) -> Manifest:
     ports = [
         {"name": name, "containerPort": draw.of(PORTS), **draw.maybe(0.6, "protocol", draw.of(PROTOCOLS))}
         for name in draw.some(PORT_NAMES, 3, 0)
@@ -99,7 +99,7 @@ def _pod(draw: Draw, index: int, namespace: str) -> Manifest:
         "Pod",
         f"pod-{index}",
         namespace,
-        labels=_labels(draw, OF_PODS),
+        labels=drawn_labels(draw, OF_PODS),
         spec={"containers": containers},
         status={"podIPs": [{"ip": f"10.1.{index}.{draw.number(1, 250)}"}]},
     )
@@ -127,7 +127,7 @@ def _spaces(draw: Draw) -> Manifest:
     return _selector(draw, OF_NAMESPACES)
 
 
-def _network_policy(draw: Draw, index: int, namespace: str) -> Manifest:
+def drawn_policy(draw: Draw, index: int, namespace: str) -> Manifest:
     spec: Manifest = {"podSelector": _selector(draw, OF_PODS)}
     for direction, field in (("ingress", "from"), ("egress", "to")):
         rules = []

@@ -19,6 +19,7 @@ from tests.witness import (
     argo_source_trees,
     argo_sources,
     argo_trees,
+    cilium,
     deployed,
     envoy,
     envoy_gateway,
@@ -106,6 +107,7 @@ def replayed(record: Path, share: int) -> Tally:
         "istio-connections": istio_connections.world,
         "istio-requests": istio_requests.world,
         "kuadrant": kuadrant.world,
+        "cilium": cilium.world,
         "network": network_worlds.world,
         "open-cluster-management": open_cluster_management.world,
     }
@@ -130,6 +132,9 @@ def replayed(record: Path, share: int) -> Tally:
         if record.stem == "network":
             packets = network_worlds.packets(answer.seed, answer.number, objects, network.PACKETS)
             tally.add(name, objects, *network.compared(objects, packets, answer.facts))
+        elif record.stem == "cilium":
+            packets = cilium.packets(answer.seed, answer.number, objects, cilium.PACKETS)
+            tally.add(name, objects, *cilium.compared(objects, packets, answer.facts))
         elif deployer is not None:
             tally.add(name, objects, *deployer[1].compared(objects, answer.facts))
         elif dialect is not None:

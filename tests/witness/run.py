@@ -17,6 +17,7 @@ from typing import Any
 from tests.witness import (
     api_server,
     api_server_objects,
+    cilium,
     deployed,
     envoy,
     envoy_gateway,
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "envoy": of_envoy,
         "api-server": of_api_server,
         "network": of_network,
+        "cilium": of_cilium,
         "istio-connections": of_istio_connections,
         "istio-requests": of_istio_requests,
         "kuadrant": of_kuadrant,
@@ -235,6 +237,28 @@ def of_kuadrant(options: argparse.Namespace) -> int:
 
             _shrink(tally, options, found)
     return _kept(options, kuadrant.head(), answers, tally)
+
+
+def of_cilium(options: argparse.Namespace) -> int:
+    """Packets between pods and addresses, where Cilium decides."""
+    tally, answers = Tally(), []
+    with cilium.Agent(built("cilium")) as agent:
+        for number in range(options.first, options.first + options.worlds):
+            objects = cilium.world(options.seed, number)
+            asked = cilium.packets(options.seed, number, objects, cilium.PACKETS)
+            told = agent.ask(objects, asked)
+            answers.append(Answer(options.seed, number, digest(objects), told))
+            tally.add(f"{options.seed}/{number}", objects, *cilium.compared(objects, asked, told))
+        if options.shrink:
+
+            def found(objects: list[Manifest]) -> list[Difference]:
+                if not cilium.is_whole(objects):
+                    return []
+                asked = cilium.every_packet(objects)
+                return differences(*cilium.compared(objects, asked, agent.ask(objects, asked)))
+
+            _shrink(tally, options, found)
+    return _kept(options, cilium.head(), answers, tally)
 
 
 def of_open_cluster_management(options: argparse.Namespace) -> int:

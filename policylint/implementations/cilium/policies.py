@@ -77,6 +77,7 @@ ENTITIES = (
 _NAME = "kubernetes.io/metadata.name"
 _MEMBERS = ("Endpoints", "Entities", "CIDR", "CIDRSet", "Nodes", "Groups", "FQDNs", "Services", "Requires")
 _OTHER_PROTOCOLS = ("ICMP", "ICMPv6", "IGMP", "VRRP")
+_SECTIONS = ("ingress", "ingressDeny", "egress", "egressDeny")
 _MOST_PORTS = 40
 _POSITIVE = ("In", "Exists")
 _RESERVED = ("reserved:", "reserved.")
@@ -121,14 +122,18 @@ def _policies(resource: Resource, world: World) -> Iterator[PolicySpec]:
     if resource.body.get("spec") is not None:
         specs.append((("spec",), resource.body["spec"]))
     specs += [(("specs", number), spec) for number, spec in enumerate(sequence(resource.body.get("specs")))]
+    found: list[PolicySpec] = []
     for place, spec in specs or [(("spec",), None)]:
         try:
             if not isinstance(spec, dict):
                 raise UnacceptableError("a policy has a spec")
-            yield _policy(resource, spec, place, world)
-        except UnacceptableError as refusal:
-            pointer = (*place, *refusal.pointer)
-            yield PolicySpec(resource, TOGETHER, 0, None, refused=str(refusal), pointer=pointer)
+            if len(specs) > 1 and not any(spec.get(field) for field in _SECTIONS):
+                raise UnacceptableError("one of several specs has no rule, for which Cilium 1.18 refuses them all")
+            found.append(_policy(resource, spec, place, world))
+        except UnacceptableError as refusal:  # of one spec: Cilium takes none of an object then
+            yield PolicySpec(resource, TOGETHER, 0, None, refused=str(refusal), pointer=(*place, *refusal.pointer))
+            return
+    yield from found
 
 
 def _policy(resource: Resource, spec: Mapping[str, Any], place: Pointer, world: World) -> PolicySpec:
@@ -189,7 +194,7 @@ def _rules(
         alternatives = [((*left, peer), (*above, *below)) for left, above in alternatives for peer, below in peers]
         if len(alternatives) > 10_000:
             raise UnacceptableError("the lists of one rule combine to more than 10,000 peers", field, index)
-    stated = bool(members) or any(rule.get(name) is not None for name in ("toPorts", "icmps"))
+    stated = bool(members) or any(rule.get(name) for name in ("toPorts", "icmps"))
     if not members:
         alternatives = [((ANYBODY,), ())] if stated else []
     action = "Deny" if field.endswith("Deny") else "Allow"

@@ -8,7 +8,7 @@ regular expressions only equal ones can be (docs/design/request-precedence.md §
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,10 @@ from policylint.simulation.ranking import Ranking, narrowing, ranked, ranking, s
 from policylint.spaces.predicates import EXPRESSION
 from policylint.topology import GatewayState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
+from policylint.topology.delegation import without_cycles
 from policylint.topology.hostnames import widest_written
 from policylint.topology.routes import RouteFault, Rule, faults, rules
-from policylint.topology.state import Candidate
+from policylint.topology.state import Candidate, Delegation
 
 if TYPE_CHECKING:
     from policylint.trace.answering import Responder
@@ -40,7 +41,8 @@ _MOST_COMPARED = 100_000
 """Pairs of matches of one place of which at least one holds a regular expression."""
 
 _Place = tuple[Node, str, str]
-"""A listener, a hostname on it, and the hostname of the route from which it comes: by that, too, routes may rank."""
+"""A listener, a hostname on it, and the hostname of the route from which it comes: by that, too, routes may rank. Of a
+route that others delegate to the rules that do so follow it: it competes with what they delegate to."""
 _Where = tuple[ResourceKey, int, int | None]
 """A match as it is written: its route, rule and number."""
 
@@ -331,9 +333,10 @@ def _contests(
     """
     at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
     doubtful: set[ResourceKey] = set()
+    delegating = _delegating(simulation)
     for state in routes:
         if state.route.key.kind in _KINDS:
-            places = _places(state)
+            places = _places(state) or list(_delegated_places(simulation, state, delegating))
             number_of_places[state.route.key] = len(places)
             doubtful |= set() if _is_attached(state) else {state.route.key}
             for place in places:
@@ -422,6 +425,26 @@ def _places(state: RouteState) -> list[_Place]:
     found = dict.fromkeys((candidate.node, host) for candidate in attached for host in candidate.hostnames)
     own = frozenset(state.hostnames)
     return [(node, host, host if host in own else widest_written(host, state.hostnames)) for node, host in found]
+
+
+def _delegating(simulation: Simulation) -> Mapping[ResourceKey, list[Delegation]]:
+    """Return the delegations to each route that has no parents of its own."""
+    found: dict[ResourceKey, list[Delegation]] = defaultdict(list)
+    for delegation in without_cycles(simulation.topology.delegations):
+        state = simulation.topology.route(delegation.child)
+        if state is not None and not state.parents:
+            found[delegation.child].append(delegation)
+    return found
+
+
+def _delegated_places(
+    simulation: Simulation, state: RouteState, delegating: Mapping[ResourceKey, list[Delegation]]
+) -> Iterator[_Place]:
+    """Yield the places of a route that others delegate to: those of each rule that does, on whichever way."""
+    for each in delegating.get(state.route.key, ()):
+        parent = simulation.topology.route(each.parent)
+        above = [] if parent is None else _places(parent) or _delegated_places(simulation, parent, delegating)
+        yield from ((node, host, f"{written} {each.parent}#{each.rule}") for node, host, written in above)
 
 
 def _values(route: Resource) -> list[tuple[int, int, str]]:

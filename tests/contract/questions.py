@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import permutations
 from pathlib import Path
@@ -20,6 +20,7 @@ from policylint.assistant.answers import answer as to_assistant
 from policylint.compare import Comparison
 from policylint.compare.change import FindingChange
 from policylint.compare.requests import RequestChange
+from policylint.compare.requests.changes import RequestSet
 from policylint.editor.state import State
 from policylint.explain.contexts import answers as context_answers
 from policylint.explain.contexts import nodes_of
@@ -1314,17 +1315,23 @@ def _told(changes: Iterable[RequestChange], unknown: Iterable[tuple[str, int]]) 
 
 def _said_beside(change: Change) -> Answers:
     """What is said beside an object of a mesh: where that is its first policy, requests inside are compared that were
-    not looked at."""
-    requests = change.beside_unrelated.found.requests
-    if requests is None or _has_connections_inside(change):
+    not looked at, and clients are told apart that were one: of these a row may be about one alone."""
+    requests, alone = change.beside_unrelated.found.requests, change.found.requests
+    if requests is None or alone is None or _has_connections_inside(change):
         return {}
     asked = {entry.gateway for side in change.environments for entry in entries_inside(side.tracer)}
     whole = any(side.tracer.admissions.any for side in change.environments)
-    changes = (
-        each
-        for each in requests.changes
-        if whole or any(found.gateway in asked or not found.inside for found in each.requests)
-    )
+    clients: defaultdict[ResourceKey, set[str]] = defaultdict(set)
+    for found in (found for each in alone.changes for found in each.requests):
+        clients[found.gateway].add(found.words)
+
+    def is_asked(found: RequestSet) -> bool:
+        if not found.inside:
+            return True
+        known = clients.get(found.gateway)
+        return (whole or found.gateway in asked) and (known is None or found.words in known)
+
+    changes = (each for each in requests.changes if any(map(is_asked, each.requests)))
     return _told(changes, _unknown(change, requests.unknown))
 
 

@@ -60,6 +60,38 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     told.add(denied.by.key)
                     yield _rejecting(denied, (denied.by, service, workload, sender), "", _AUTHORIZE)
     yield from _outside(simulation, asked, told) if asked else ()
+    if any(group.kind.kind == _ENCRYPTING for _, groups in asked for group in groups):
+        yield from _from_pods(simulation, asked, told)
+
+
+def _from_pods(
+    simulation: Simulation, asked: Sequence[tuple[Traffic, list[Group]]], told: set[ResourceKey]
+) -> Iterator[Finding]:
+    """Yield what has pods of the mesh send what others refuse; a client of each namespace stands for all there."""
+    world, acting = simulation.world, simulation.acting
+    meshed = {
+        workload.key: workload
+        for service in world.of_kind("", "Service")
+        for workload in acting.workloads(service.key)
+        if simulation.meshes.proxied(workload)
+    }
+    senders = {workload.key.namespace: workload for workload in reversed(meshed.values())}
+    for service in world.of_kind("", "Service") if meshed else ():
+        for workload in (each for each in acting.workloads(service.key) if each.key in meshed):
+            hop = Checkpoint((whole(workload.key),), workload)
+            for sender in senders.values():
+                answers = [
+                    mesh.admit(call, hop, groups, world)
+                    for call in _calls(service, workload, Client(sender, sender.key.namespace))
+                    for mesh, groups in asked
+                ]
+                found = (each for each in answers if each is not None and each.answer == "denied" and each.because)
+                denied = next(found, None)
+                if denied is None or denied.by is None or denied.because is None or denied.because.key in told:
+                    continue
+                if denied.by.key.kind == _ENCRYPTING and denied.by.key not in told:
+                    told.add(denied.because.key)
+                    yield _of_clients(denied, denied.by, denied.because, service, sender, inside=True)
 
 
 def _outside(
@@ -230,13 +262,22 @@ def _where(sender: Resource) -> str:
     return f"`selector`: {sender.key}" if is_inside(sender.key) else f"`targetRefs`: {sender.key.kind} or Service"
 
 
-def _of_clients(denied: Decision, policy: Resource, because: Resource, service: Resource, sender: Resource) -> Finding:
-    """Return the finding about what makes a client send what the pods refuse."""
+def _of_clients(
+    denied: Decision, policy: Resource, because: Resource, service: Resource, sender: Resource, *, inside: bool = False
+) -> Finding:
+    """Return the finding about what makes a client send what the pods refuse.
+
+    Args:
+        inside: whether the client stands for the pods of its namespace.
+    """
     through = f"waypoint {sender.key.path}" if is_waypoint(sender) else str(sender.key)
+    whose = f"reaches {service.key} through {through}"
+    if inside:
+        whose = f"pods of the mesh in namespace {sender.key.namespace} send to {service.key}"
     return Finding(
         RULE,
         "warning",
-        f"{policy.key} rejects every request that reaches {service.key} through {through}, because of {because.key}",
+        f"{policy.key} rejects every request that {whose}, because of {because.key}",
         because.name_location,
         resources=(policy.key, because.key, service.key, sender.key),
         label=f"at the pods, {denied.why}",

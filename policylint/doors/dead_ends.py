@@ -13,6 +13,7 @@ from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
 from policylint.doors.istio import hidden
 from policylint.doors.istio_rules import undelegated
+from policylint.doors.istio_unserved import unreached, unserved
 from policylint.doors.kong_groups import anonymous_nobody, groups_of_nobody
 from policylint.doors.nginx import contended
 from policylint.doors.nginx_servers import rejected
@@ -59,6 +60,8 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from rejected(world)
     yield from unusable(world)
     yield from hidden(world)
+    yield from unserved(world)
+    yield from unreached(world)
     yield from undelegated(world)
     yield from risky(world)
     yield from ended(world)

@@ -237,13 +237,13 @@ def _passed_on(
 
 def _hosts(virtual: Resource, gateway: Resource, server: Server) -> list[str]:
     """Return the hosts that a VirtualService shares with a server."""
-    shared = {
-        _shared(wanted, offered, virtual.key.namespace, gateway.key.namespace)
+    found = {
+        shared(wanted, offered, virtual.key.namespace, gateway.key.namespace)
         for wanted in entries(virtual, "hosts")
         if isinstance(wanted, str)
         for offered in server.hosts
     }
-    return sorted(host for host in shared if host is not None)
+    return sorted(host for host in found if host is not None)
 
 
 def _of_requests(world: World, gateway: Resource, server: Server, bound: Sequence[Resource]) -> Iterator[DoorRule]:
@@ -351,7 +351,7 @@ def _homes(world: World, gateway: Resource) -> set[str]:
     return gateway_pods.homes(world, gateway) or {gateway.key.namespace}
 
 
-def _shared(wanted: str, offered: str, home: str, there: str) -> str | None:
+def shared(wanted: str, offered: str, home: str, there: str) -> str | None:
     """Return the hosts that a VirtualService and a server have in common; None for none.
 
     Args:

@@ -76,6 +76,9 @@ def test_policies_of_cilium(kind: str, spec: str, found: list[tuple[str, str, st
 def test_several_of_one_object() -> None:
     one = "{endpointSelector: {}, ingress: [{fromEntities: [world]}]}"
     [(field, _, _)] = told(
-        "cilium.io/v2", "CiliumNetworkPolicy", f"[{one}, {{endpointSelector: {{}}, fromEntities: [world]}}]", "specs"
+        "cilium.io/v2",
+        "CiliumNetworkPolicy",
+        f"[{one}, {{endpointSelector: {{}}, egress: [{{}}], fromEntities: [world]}}]",
+        "specs",
     )
     assert field == "specs[1].fromEntities"

@@ -153,7 +153,7 @@ def test_one_of_several_specs_without_rules(tmp_path: Path) -> None:
         ("{endpointSelector: {}, ingress: [{}]}", ["spec.ingress[0]"]),
         ("{endpointSelector: {}, egress: [{toEntities: [all]}, {}]}", ["spec.egress[1]"]),
         ("{endpointSelector: {}, ingressDeny: [{}], egress: [{}]}", ["spec.ingressDeny[0]", "spec.egress[0]"]),
-        ("{endpointSelector: {}, ingress: [{fromEntities: [all]}], egress: [{toPorts: []}]}", []),
+        ("{endpointSelector: {}, ingress: [{fromEntities: [all]}], egress: [{toPorts: []}]}", ["spec.egress[0]"]),
         ("{endpointSelector: {}, ingress: []}", []),
     ],
 )

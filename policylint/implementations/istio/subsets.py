@@ -37,6 +37,13 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from _taken_away(world)
     rules = world.of_kind(_MESH, "DestinationRule")
     services = world.of_kind("", "Service")
+    for rule in rules:
+        host = text(rule.spec.get("host"))
+        is_here = any(names_service(host, rule.key.namespace, each.key) for each in services)
+        if not is_here and (lacking := _lacking(world, host, rule)) is not None:
+            does, fix = f"is for {lacking}, which is missing", "name one that is there"
+            then = "its settings are for nobody: what is sent to others is sent without them"
+            yield DeadEnd(rule, ("spec", "host"), does, fix, (lacking,), then=then, severity="warning")
     for virtual in world.of_kind(_MESH, "VirtualService"):
         for destination, pointer in _mirrors(virtual):
             host = text(destination.get("host"))
@@ -168,13 +175,13 @@ def _mirrors(virtual: Resource) -> Iterator[tuple[Mapping[str, Any], Pointer]]:
             yield mapping(mirror.get("destination")), (*place, "mirrors", index, "destination")
 
 
-def _lacking(world: World, host: str, virtual: Resource) -> ResourceKey | None:
-    """Return the Service of the cluster that a destination names, where it is missing, and no ServiceEntry has it."""
+def _lacking(world: World, host: str, holder: Resource) -> ResourceKey | None:
+    """Return the Service of the cluster that an object names, where it is missing, and no ServiceEntry has it."""
     name, dot, rest = host.partition(".")
     namespace, _, suffix = rest.partition(".")
     if not name or is_symbolic(host) or "*" in host or (dot and suffix not in ("svc", "svc.cluster.local")):
         return None
-    key = ResourceKey("", "Service", namespace or virtual.key.namespace, name)
+    key = ResourceKey("", "Service", namespace or holder.key.namespace, name)
     if world.get(key) is not None or not world.resolve(key).missing or world.elsewhere(key) or _is_made(world, key):
         return None
     full = f"{name}.{key.namespace}.svc.cluster.local"

@@ -227,7 +227,7 @@ WORLDS = {
         "client tls", (tls("STRICT"),), "allowed", OF_PEER, base=base(AMBIENT, AMBIENT, PLAIN_CLIENTS)),
     "one for another Service does not": Predicted(
         "client tls", (tls("STRICT"),), "allowed", OF_PEER,
-        base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other"))),
+        base=base(INJECTED, INJECTED, PLAIN_CLIENTS.replace("host: web", "host: other")), lint=("GWP415",)),
     "a VirtualService leads elsewhere": Predicted(
         "routes", (rule(DENY_ALL),), "503", OF_PEER, base=base(INJECTED, INJECTED, VIRTUAL), lint=("GWP415",)),
     "nor does one for every host": Predicted(

@@ -308,7 +308,7 @@ WORLDS = {
         base=seen(client_rule("", more="subsets: [{name: one}]", created=OLD),
                   client_rule(OFF, name="e", created=NEW))),
     "a short name is of its own namespace": Predicted(
-        "destination rules", STRICT, "allowed", OF_PEER, base=seen(client_rule(OFF, host="web"))),
+        "destination rules", STRICT, "allowed", OF_PEER, base=seen(client_rule(OFF, host="web")), lint=("GWP415",)),
     "for the port": Predicted(
         "destination rules", STRICT, "reset", OF_PEER,
         base=seen(client_rule(f"portLevelSettings: [{{port: {{number: 80}}, {OFF}}}]"))),

@@ -118,9 +118,7 @@ class Waypoints:
         if is_symbolic(waypoint.name) or is_symbolic(waypoint.namespace):
             return WaypointBinding(None, f"a variable names waypoint {waypoint.path}", unknown=True)
         gateway = self._gateways.get(waypoint)
-        if (
-            waypoint in self._others
-        ):  # ztunnels send to any Gateway that is named (WaypointsCollection asks for no class)
+        if waypoint in self._others:  # ztunnels send to any that is named: WaypointsCollection asks for no class
             return WaypointBinding(None, f"{waypoint.path} is a waypoint of another controller", unknown=True)
         if gateway is None:
             fix = f"create Gateway {waypoint.path} with a class for waypoints, or name one that is there"

@@ -12,6 +12,8 @@ from policylint.checks.kit.locations import path
 from policylint.implementations.generic.tls_ends import End
 from policylint.load.charts import RELEASE
 from policylint.model import Finding, Related, Resource, World, is_symbolic, mapping
+from policylint.model.hosts import names_service
+from policylint.model.kinds import SERVICE
 from policylint.model.words import listing
 from policylint.simulation import Simulation
 
@@ -34,6 +36,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
             lacking
             and not any(map(is_symbolic, (*lacking, *names)))
             and not _is_behind_a_tunnel(simulation, end.holder)
+            and not (not end.asks and _is_for_callers(simulation.world, names, end.holder))
         ):
             yield _finding(end, lacking, names, found[0].holder)
 
@@ -42,6 +45,17 @@ def _is_behind_a_tunnel(simulation: Simulation, holder: Resource) -> bool:
     """Return whether something in front, which names an object as where it sends requests, asks for another name or for
     none: clients see its certificate, and it does not hold the host against this one."""
     return any(holder.key.name in text for text in simulation.world.once(_checking_otherwise))
+
+
+def _is_for_callers(world: World, names: Iterable[str], holder: Resource) -> bool:
+    """Return whether a certificate is for what calls a holder's own proxies by a Service of the cluster, and for nobody
+    else: what tunnels and load balancers pass on, whose clients see the certificate of these."""
+    own = [
+        service.key
+        for service in world.of_kind(*SERVICE)
+        if holder.key.name in map(str, mapping(service.spec.get("selector")).values())
+    ]
+    return bool(own) and all(any(names_service(name, key.namespace, key) for key in own) for name in names)
 
 
 def _checking_otherwise(world: World) -> list[str]:

@@ -124,6 +124,8 @@ _RELEASED = Pattern(
 """Manifests of a release: a file of it, or a directory for kustomize."""
 _BRINGS = Pattern(r"\b(\w+) install((?:[ \t]+-[^\n|;&#`]*)?)[ \t]--crds\b([^\n|;&#`]*)")
 """Commands that write CRDs for kubectl, with their options."""
+_UNPACKED = Pattern(r"(?:^|[\s/])([a-z][a-z-]*-|[A-Z][A-Z_]*_VERSION=)[\"']?v?(\d+\.\d+(?:\.\d+)?)(?=[/\s\"'`;&]|$)")
+"""Archives of a release that are unpacked, and variables that say which one is fetched."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
@@ -189,8 +191,9 @@ def _brought(script: str, files: Iterable[str], into: str, called: Collection[st
 
 def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
     """Yield script, chart and version of each chart that scripts install in a version that they state, or a file of
-    variables beside them, script, repository and version of the manifests that they apply from GitHub, and script and
-    command of what a program brings itself (`linkerd install --crds`), with no version."""
+    variables beside them, script, repository and version of the manifests that they apply from GitHub, script and
+    command of what a program brings itself (`linkerd install --crds`), with no version, and script, name and version
+    of what they unpacked (`cd istio-1.2.2`) or have a program fetch (`ISTIO_VERSION=1.2.2`)."""
     for install in installs(scripts):
         if stated := _version(install.options.get("--version", ""), install.text, scripts):
             yield install.script, install.chart, stated
@@ -202,6 +205,8 @@ def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
         brings = (each[1] for each in text.all(_BRINGS) if "=false" not in each[2] + each[3])
         for program in dict.fromkeys(brings):
             yield script, f"{program} install --crds", ""
+        for name, stated in dict.fromkeys(each.groups() for each in text.all(_UNPACKED)):
+            yield script, name, stated
 
 
 def _version(stated: str, text: ScriptText, scripts: Scripts) -> str:

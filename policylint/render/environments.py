@@ -62,7 +62,7 @@ class Environment(NamedTuple):
         stopping: files, as shown, that this environment deploys and that are no YAML → what that takes away: the
             whole build fails.
         entries: where its deployments begin, and what each of them deploys (`Deployed.entries`).
-        alternative_of, is_piece: see `Deployed`.
+        alternative_of, is_piece, is_left: see `Deployed`.
         charts: the directories of the charts that something installs in some environment.
         by_deployer: whether Flux, Argo CD or the configuration alone say what is deployed.
         unbuilt: returns its objects, where nobody asks about it and it was not built; None where they are here.
@@ -83,6 +83,7 @@ class Environment(NamedTuple):
     charts: frozenset[str] = frozenset()
     by_deployer: bool = False
     unbuilt: Callable[[], list[Resource]] | None = None
+    is_left: bool = False
 
     def objects(self) -> list[Resource]:
         """Return its objects, also where it was not built."""
@@ -174,12 +175,13 @@ def environments(
 
 def _with_alternatives(known: Sequence[Environment]) -> Iterator[Environment]:
     """Yield environments, those that are alternatives, or pieces, with what others have: nothing that these have is
-    missing."""
+    missing. What a deployer leaves to others lacks nothing that its clusters have, or may have."""
     of_all: dict[str, dict[ResourceKey, Resource]] = defaultdict(dict)
     of_which = [environment.alternative_of or ("/" if environment.is_piece else "") for environment in known]
     for of, environment in zip(of_which, known, strict=True):
         if of:
             of_all[of].update((resource.key, resource) for resource in environment.resources)
+    deployed = [environment for environment in known if not environment.is_left]
     for of, environment in zip(of_which, known, strict=True):
         own = {resource.key for resource in environment.resources} if of else set()
         elsewhere = [
@@ -187,6 +189,14 @@ def _with_alternatives(known: Sequence[Environment]) -> Iterator[Environment]:
             for key, resource in of_all.get(of, {}).items()
             if key not in own and not ACTS.search(key.kind)  # a policy of another one acts on nothing here
         ]
+        if environment.is_left:
+            elsewhere += (gap for each in deployed for gap in each.gaps)
+            elsewhere += (
+                Gap(f"{each.name} has it, and these may be applied there, too", key=resource.key)
+                for each in deployed
+                for resource in each.objects()
+                if not ACTS.search(resource.key.kind)
+            )
         yield environment._replace(gaps=[*environment.gaps, *elsewhere])
 
 
@@ -346,6 +356,7 @@ def _environment(
         deployed.alternative_of,
         deployed.is_piece,
         frozenset() if charts is None else charts.installed,
+        is_left=deployed.is_left,
     )
 
 

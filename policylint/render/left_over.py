@@ -66,7 +66,8 @@ def left_over(
             for deployed in others.values():
                 deployed.add(cluster)
             return others if len(others) > 1 else dict.fromkeys(clusters, *others.values())
-    return {**clusters, **{f"{name}-beside" if name in clusters else name: each for name, each in others.items()}}
+    left = {name: each._replace(is_left=True) for name, each in others.items()}
+    return {**clusters, **{f"{name}-beside" if name in clusters else name: each for name, each in left.items()}}
 
 
 def _is_less(objects: Iterable[Manifest], clusters: Mapping[str, Deployed], groups: frozenset[str]) -> bool:

@@ -6,7 +6,6 @@ not in one that something deploys, and not where the directories beside it are c
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
 from policylint.patterns import Pattern
@@ -46,51 +45,12 @@ _OF_A_PROGRAM = Pattern(
 _DOCS = frozenset({"docs", "doc"})
 EXAMPLES = frozenset({"example", "examples", "sample", "samples"})
 NOT_LIVE = _FOR_GOOD | TESTS | _DOCS | EXAMPLES | {"template", "templates", "hack", "scripts"}
-_NUMBERED = r"(?i:ch|chapter|day|exercise|lab|lesson|module|part|scenario|step|unit)[-_. ]?\d{1,3}(?!\d)"
-_LESSON = Pattern(_NUMBERED)
-"""A directory that is tried by itself, as those beside it with other numbers are."""
-_COURSES = frozenset({"chapters", "courses", "lessons"})
-"""Directories whose subdirectories are tried by themselves where they are called by numbers alone."""
-TUTORIALS = frozenset({"demo", "demos", "lab", "labs", "tutorial", "tutorials", "workshop", "workshops", "exercises"})
-"""Directories whose subdirectories are tried one by one, each on top of what lies outside of them."""
-_ON_THE_WAY = Pattern(rf"/(?:{_NUMBERED}|(?:chapters|courses|lessons|demos?|labs?|tutorials?|workshops?|exercises)/)")
-"""What stands on the way to each directory that is tried by itself, and to few others."""
 ENVIRONMENT_MARKERS = ("clusters", "cluster", "overlays", "overlay", "environments", "envs", "stages")
 """Directories whose subdirectories are named as environments."""
 ENVIRONMENTS = frozenset(
     {"dev", "develop", "development", "int", "integration", "qa", "uat", "acceptance", "stage", "staging", "preprod"}
     | {"prod", "production", "live"}
 )
-
-
-def lessons(files: Iterable[str]) -> dict[str, set[str]]:
-    """Return the files below each of several directories that are tried one by one; the innermost ones count.
-
-    Args:
-        files: posix.
-    """
-    below: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    of_directories: dict[str, tuple[str, str] | None] = {"": None}
-    for file in files:
-        directory = file.rpartition("/")[0]
-        if directory not in of_directories:
-            of_directories[directory] = _tried(directory)
-        place = of_directories[directory]
-        if place is not None:
-            below[place[0]][place[1]].add(file)
-    return {lesson: own for several in below.values() if len(several) > 1 for lesson, own in several.items()}
-
-
-def _tried(directory: str) -> tuple[str, str] | None:
-    """Return the innermost directory on the way that is tried by itself, after the one that it is in."""
-    if _ON_THE_WAY.search(f"/{directory}") is None:
-        return None
-    steps = ["", *directory.split("/")]
-    for at in range(len(steps) - 2, -1, -1):
-        is_numbered = steps[at] in _COURSES and steps[at + 1].isdigit()
-        if is_numbered or steps[at] in TUTORIALS or _LESSON.match(steps[at + 1]):
-            return "/".join(steps[1 : at + 1]), "/".join(steps[1 : at + 2])
-    return None
 
 
 def is_out_of_use(path: str) -> bool:

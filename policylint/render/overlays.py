@@ -24,7 +24,8 @@ from policylint.render.flux.deployment import BY_HAND, Build, Deployed, is_kusto
 from policylint.render.flux.roots import cluster_name
 from policylint.render.kustomize.build import Built, Kustomizer
 from policylint.render.kustomize.refusals import is_hollow
-from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS, lessons
+from policylint.render.lessons import lessons
+from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS
 from policylint.render.provenance import Manifest, entries, identity, manifests_of
 from policylint.render.tree import Tree, directories_above, join
 from policylint.render.variants import variants

@@ -18,8 +18,9 @@ from policylint.model import Resource, ResourceKey
 from policylint.model.words import count
 from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
+from policylint.render import lessons as courses
 from policylint.render.by_hand import named_files, places, singular, starts
-from policylint.render.live import EXAMPLES, lessons
+from policylint.render.live import EXAMPLES
 from policylint.render.scripts import Scripts, ScriptText, is_prose
 
 _COMMANDS = Pattern(
@@ -37,7 +38,6 @@ _FEW = 2
 """Directories that exclude each other, at most, where others are not taken for ones that are tried one by one, but for
 what is applied to the namespace that nobody chose."""
 _ANYBODYS = frozenset({"", "default"})
-_NUMBERED = Pattern(r"\d{1,2}[-_. ]\w")
 
 
 class _Command(NamedTuple):
@@ -189,9 +189,8 @@ def steps(
     """
     known = _Known(resources, relative)
     paths = {each.key: relative.get(each.document.file, each.document.file) for each in resources}
-    lesson_of = {
-        path: lesson for lesson, own in _lessons({*scripts.directories, *paths.values()}).items() for path in own
-    }
+    tried = courses.steps({*scripts.directories, *paths.values()})
+    lesson_of = {path: lesson for lesson, own in tried.items() for path in own}
     lessons = {key: lesson_of[path] for key, path in paths.items() if path in lesson_of}
     found: dict[frozenset[ResourceKey], str] = {}
     together: list[frozenset[ResourceKey]] = []
@@ -237,21 +236,6 @@ def steps(
     return Steps(
         found, [each for each in together if each], lessons, by_script, paths, one_by_one, instructed, setting_up
     )
-
-
-def _lessons(files: set[str]) -> dict[str, set[str]]:
-    """Return the files of each directory that is tried by itself: those that are called so, and numbered ones side by
-    side at the top (`01-install`, `02-policies`, `03-login`).
-
-    Args:
-        files: posix; a directory, with a slash at its end, stands for what it holds.
-    """
-    numbered = {top for file in files if _NUMBERED.match(top := file.partition("/")[0]) and "/" in file}
-    found = lessons(files)
-    taken = set().union(*found.values())
-    for top in numbered if len(numbered) > 1 else ():
-        found[top] = {file for file in files if file.startswith(f"{top}/")} - taken
-    return found
 
 
 class _Known:

@@ -14,14 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from policylint.model import ResourceKey, is_symbolic
 from policylint.namedtuple import NamedTuple
-from policylint.patterns import Pattern
-from policylint.render.live import lessons
+from policylint.render.lessons import lessons, number_of
 
 _SAMPLES = 3
 """Files of one directory that write one object, at least, where each of them is an example."""
 LIMIT = 400
 """Variants at most: more are taken together, as if nothing were written twice. Courses have a hundred lessons."""
-_NUMBERED = Pattern(r"(\d{1,3})[-_.]")
 
 
 class Variants(NamedTuple):
@@ -116,27 +114,21 @@ def _series(
     kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for file, keys in rivals.items():
         for place in _directories(file):
-            if place in contested and _number(place) is not None:
+            if place in contested and number_of(place) is not None:
                 kinds[_directory(place)].update((key.group, key.kind) for key in keys)
     steps: dict[str, dict[str, set[tuple[str, str]]]] = {above: defaultdict(set) for above in kinds}
     for file, key in written if steps else ():
         for place in _directories(file):
-            if _directory(place) in steps and _number(place) is not None:
+            if _directory(place) in steps and number_of(place) is not None:
                 steps[_directory(place)][place].add((key.group, key.kind))
     series = {
         place
         for above, held in steps.items()
         if any(2 * sum(kind in own for own in held.values()) > len(held) for kind in kinds[above])
         for place in held
-        if _number(place)
+        if number_of(place)
     }
     return series if len(series.union(contested)) <= LIMIT else set()
-
-
-def _number(directory: str) -> int | None:
-    """Return the number that the name of a directory begins with, None where it has none."""
-    written = _NUMBERED.match(directory.rpartition("/")[2])
-    return None if written is None else int(written[1])
 
 
 def _own(files: Iterable[str], contested: Collection[str]) -> dict[str, set[str]]:

@@ -114,6 +114,12 @@ def reason_by_name(
     return of_chart
 
 
+def is_called_otherwise(path: str) -> bool:
+    """Tell whether a file is something else than a manifest by its name, or by those of its directories."""
+    *directories, name = path.split("/")
+    return _by_name(name) is not None or not (_NO_MANIFESTS | _TOOL_DIRECTORIES).isdisjoint(directories)
+
+
 @cache
 def _by_name(name: str) -> str | None:
     """Return what a file is by its name alone."""

@@ -73,15 +73,19 @@ def judged(
                 releases[product.name], told[product.name] = oldest, uses[0].said + OLDER
         elif not uses and (brought := _bundled(product, world, kustomizations, by_hand, home)) is not None:
             others[product.name] = brought
+        elif not uses and (unpacked := [each.release for each in _of_scripts(product, by_hand, home, ("unpacked",))]):
+            others[product.name] = max(unpacked)
         if product.configuration and (said := _settings(product, world, catalog, releases.get(product.name))):
             settings[product.name] = said
     is_told = releases or others or settings
     return catalog.of_releases(releases, settings, told, contradicted, others) if is_told else catalog
 
 
-def _of_scripts(product: ReleasedProduct, by_hand: ByHand, home: str) -> list[InUse]:
+def _of_scripts(
+    product: ReleasedProduct, by_hand: ByHand, home: str, fields: Iterable[str] = ("charts", "repositories")
+) -> list[InUse]:
     """Return the releases of the charts of a product that scripts install: those near an environment, if there are."""
-    names = {text(name) for field in ("charts", "repositories") for name in sequence(product.found.get(field))}
+    names = {text(name) for field in fields for name in sequence(product.found.get(field))}
     brings = mapping(product.found.get("commands"))
     found = [
         InUse(

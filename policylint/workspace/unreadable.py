@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from policylint.model import mapping
 from policylint.patterns import Pattern
+from policylint.sources.skipping import is_called_otherwise
 
 if TYPE_CHECKING:
     from policylint.sources import Source
@@ -19,7 +20,7 @@ _OF_RECORDS = Pattern(r"\{.*\}\s*")
 
 def would_hold_manifests(source: Source, file: str) -> bool:
     """Return whether a file that cannot be read would hold manifests: not the index of a chart, an OpenAPI document, a
-    log, or the commands that write some."""
+    log, a pipeline, or the commands that write some."""
     if source.named or source.root is None:
         return True
     lines = source.text(file)
@@ -29,7 +30,8 @@ def would_hold_manifests(source: Source, file: str) -> bool:
         return any(map(_is_object, lines))
     if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
         return any(line.startswith("apiVersion:") for line in lines)
-    if file.rpartition("/")[2].startswith("values"):  # of a chart, whose routes and extra objects have kinds, too
+    # Values of a chart, whose routes and extra objects have kinds, too; a pipeline, which may write some out.
+    if file.rpartition("/")[2].startswith("values") or is_called_otherwise(file):
         return any(line.startswith("apiVersion:") for line in lines)
     return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
 

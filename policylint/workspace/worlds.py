@@ -31,7 +31,8 @@ from policylint.outside import belongs
 from policylint.render.compared import compared
 from policylint.render.in_use import Naming, may_tell
 from policylint.render.kustomize.as_read import as_listed
-from policylint.render.live import ENVIRONMENTS, NOT_LIVE, lessons
+from policylint.render.lessons import lessons
+from policylint.render.live import ENVIRONMENTS, NOT_LIVE
 from policylint.render.unseen import operated, unseen
 from policylint.simulation import Simulation, simulate
 from policylint.sources import Source, SourceError
@@ -328,6 +329,7 @@ class ReadTree(NamedTuple):
         homes = self._homes(worlds if len(worlds) > 1 else ())
         alternatives_here = [name for name, _, _, is_alternative in worlds if is_alternative]
         apart = self._never_together(objects, alternatives_here, homes)
+        tried = cache(lambda: tuple(f"{each}/" for each in lessons(self.relative().values()) if each))
         for name, own, elsewhere, is_alternative in worlds:
             if env and name not in env:
                 continue
@@ -352,8 +354,8 @@ class ReadTree(NamedTuple):
                 world.beside = _beside(
                     each.resources for each in worlds if each.is_one_of_several and each.name != name
                 )
-            elif tried := tuple(f"{each}/" for each in lessons(self.relative().values()) if each):
-                world.definitions = self._outside(tried)
+            elif tried():
+                world.definitions = self._outside(tried())
             simulations.append(simulate(world, self._judged(world, catalog)))
         return simulations
 

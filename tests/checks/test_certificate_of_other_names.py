@@ -254,3 +254,24 @@ def test_a_gateway_with_a_credential_beside_it_has_proxies_there() -> None:
     assert not told(SERVER, PODS, beside, far)
     assert told(SERVER, PODS, PODS.replace("namespace: infra", "namespace: shop"), beside) == []
     assert told(SERVER.replace("namespace: shop", "namespace: infra"), PODS, beside, far)
+
+
+@pytest.mark.parametrize(
+    ("selector", "names", "is_told"),
+    [
+        (
+            "{example.com/owning-gateway-name: edge}",
+            "front.infra.svc.cluster.local, front.infra.svc, front.infra",
+            False,
+        ),
+        ("{gateway.networking.k8s.io/gateway-name: edge}", "front, '*.infra.svc.cluster.local'", False),
+        ("{app: edge}", "front.infra.svc, www.example.com", True),  # for others, too
+        ("{app: shop}", "front.infra.svc", True),  # behind it, not in front
+        ("{app: edge}", "other.infra.svc", True),
+    ],
+)
+def test_a_certificate_for_those_who_call_the_proxies_by_a_service(selector: str, names: str, is_told: bool) -> None:
+    """A tunnel or a load balancer passes on what it gets: its clients see a certificate of its own."""
+    service = manifest("v1", "Service", "front", "infra", f"spec: {{selector: {selector}, ports: [{{port: 443}}]}}")
+    world = (gateway_class(), listening("shop.example.com"), certificate(names), service)
+    assert bool(told(*world, route("all"))) == is_told

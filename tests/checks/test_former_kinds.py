@@ -88,3 +88,28 @@ def test_an_older_release_reads_it(tmp_path: Path, group: str, kind: str, beside
     (tmp_path / "a.yaml").write_text(f"{made}\n---\n{beside}", encoding="utf-8")
     found = [each for each in policylint.lint(tmp_path).known if each.rule == "GWP502"]
     assert bool(found) is told
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"istio/install.sh": "cd istio-1.2.2\nkubectl apply -f install/kubernetes/istio-demo.yaml\n"}, False),
+        ({"README.md": "curl -L https://istio.io/downloadIstio | ISTIO_VERSION=1.4.3 sh -\nkubectl get ns\n"}, False),
+        ({"README.md": "```\nkubectl apply -f ~/istio-1.5.0/samples/a.yaml\n```\n"}, False),
+        ({"Makefile": 'ISTIO_VERSION="1.5.10"\nup:\n\tkubectl apply -f crds\n'}, False),
+        ({"a/up.sh": "cd istio-1.4.3\nkubectl get ns\n", "b/up.sh": "cd istio-1.6.0\nkubectl get ns\n"}, True),
+        ({"up.sh": "cd istio-1.20.1\nkubectl get ns\n"}, True),
+        ({"up.sh": "cd other-1.2.2\nkubectl get ns\n"}, True),
+        ({"up.sh": "cd my-istio-1.2.2\nkubectl get ns\n"}, True),
+    ],
+)
+@pytest.mark.parametrize("kind", ["authentication.istio.io/Policy", "rbac.istio.io/ServiceRole"])
+def test_what_scripts_unpack_or_fetch_tells_the_release(
+    tmp_path: Path, files: dict[str, str], told: bool, kind: str
+) -> None:
+    group, _, name = kind.partition("/")
+    files = {**files, "lab/a.yaml": manifest(f"{group}/v1alpha1", name, "own", "shop", "spec: {}")}
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(content, encoding="utf-8")
+    assert bool([each for each in policylint.lint(tmp_path).known if each.rule == "GWP502"]) == told

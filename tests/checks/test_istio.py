@@ -179,6 +179,26 @@ def test_a_service_that_no_waypoint_serves(
     assert said.pointed_at.startswith("web")
 
 
+@pytest.mark.parametrize(
+    ("cls", "more", "confidence"),
+    [
+        ("kgateway-waypoint", "", "unknown"),
+        ("own-waypoint", worlds.gateway_class("own-waypoint", "example.com/mesh"), "unknown"),
+        ("istio", "", "certain"),  # a gateway of Istio's asks no policies on Services
+        ("own", worlds.gateway_class("own", "istio.io/gateway-controller"), "certain"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["AuthorizationPolicy", "RequestAuthentication", "WasmPlugin"])
+def test_a_waypoint_of_another_controller(tmp_path: Path, cls: str, more: str, confidence: str, kind: str) -> None:
+    """Ztunnels send to whatever Gateway is named; what it makes of policies is up to its controller."""
+    spec = {"AuthorizationPolicy": ALLOW, "RequestAuthentication": JWT, "WasmPlugin": "url: oci://example.com/a"}
+    target = policy(kind, "p", f"{SERVICE_TARGET}, {spec[kind]}")
+    world = [deployment(), service("istio.io/use-waypoint: wp"), gateway("wp", cls=cls), *([more] if more else [])]
+    said = only(lint(tmp_path, *world, target))
+    assert (said.rule, said.confidence) == ("GWP106", confidence)
+    assert ("is a waypoint of another controller" in (said.label or "")) == (confidence == "unknown")
+
+
 def test_a_service_behind_a_waypoint_is_fine(tmp_path: Path) -> None:
     world = (deployment(), service("istio.io/use-waypoint: wp"), WAYPOINT)
     assert not lint(tmp_path, *world, policy("AuthorizationPolicy", "p", f"{SERVICE_TARGET}, {ALLOW}"))

@@ -55,6 +55,27 @@ def test_pods_without_a_proxy(namespace: str, pod: str, stated: str, confidence:
     assert {"503": outcome.status == 503, "ok": bool(outcome.backends), "depends": bool(outcome.backends)}[ends]
 
 
+@pytest.mark.parametrize("namespace", [OUT, IN, SILENT])
+@pytest.mark.parametrize(
+    ("containers", "told"),
+    [
+        ("containers: [{name: c, image: x}, {name: istio-proxy, image: istio/proxyv2, args: [proxy]}]", False),
+        ("containers: [{name: istio-proxy, image: auto}, {name: c, image: x}]", False),
+        ("initContainers: [{name: istio-proxy, restartPolicy: Always}], containers: [{name: c, image: x}]", False),
+        ("containers: [{name: proxy, image: x}]", True),
+    ],
+)
+def test_a_sidecar_that_is_written_out(namespace: str, containers: str, told: bool) -> None:
+    """As installations of Istio have it for their own parts, which keep the injector away."""
+    pods = app("old", "legacy", ', sidecar.istio.io/inject: "false"')
+    pods = pods.replace("containers: [{name: c, image: x}]", containers)
+    simulation = simulated(SHOP, namespace, app("web", "shop"), pods, rule(MUTUAL))
+    found = [each for each in run(simulation, select={"GWP415"}) if "certificate of the mesh" in each.message]
+    assert bool(found) == told
+    asked = from_url("GET", "http://old.legacy:80/", (), client="Deployment/shop/web")
+    assert (Tracer(simulation).trace(asked).outcome.status == 503) == told
+
+
 @pytest.mark.parametrize(("number", "url", "status"), [(80, "", 503), (80, ":80", 503), (81, "", None)])
 def test_a_service_of_one_port_is_called_by_it(number: int, url: str, status: int | None) -> None:
     """Whoever leaves the port out calls the only one that there is."""

@@ -10,6 +10,7 @@ from policylint.workspace import open_workspace
 from tests.render.test_argo import application
 from tests.render.test_charts import CHART
 from tests.render.trees import KUSTOMIZATION, ROUTE, SERVICE, deployed, workspace
+from tests.worlds import manifest
 
 
 def route(name: str) -> str:
@@ -102,6 +103,40 @@ def test_what_makes_the_same_objects_is_another_environment(tmp_path: Path) -> N
         "in-cluster": routes("shop"),
         "default": routes(*"abc", "shop"),
     }
+
+
+def service(name: str) -> str:
+    return manifest("v1", "Service", name, "web", "spec: {ports: [{port: 80}], selector: {app: a}}")
+
+
+RELEASE = (
+    "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: ui, namespace: web}\n"
+    "spec: {interval: 1h, chart: {spec: {chart: ui, sourceRef: {kind: HelmRepository, name: ui}}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("backend", "confidence"), [("shop", ""), ("ui", "unknown"), ("of-cluster", "unknown"), ("nowhere", "certain")]
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_what_the_clusters_have_is_not_missing_in_what_is_left(
+    tmp_path: Path, backend: str, confidence: str, several: bool
+) -> None:
+    """They exclude each other where both make one object, but what is loose may be applied to the same cluster."""
+    spec = f"spec: {{rules: [{{backendRefs: [{{name: {backend}, port: 80}}]}}]}}"
+    files = {
+        **SYNC,
+        **({"clusters/prod/release.yaml": RELEASE} if backend == "ui" else {}),
+        "clusters/prod/service.yaml": service("of-cluster"),
+        "left/demo.yaml": route("demo"),
+        "left/a.yaml": manifest("gateway.networking.k8s.io/v1", "HTTPRoute", "a", "web", spec),
+        **{f"left/{name}.yaml": route(name) for name in "bc"},
+        "left/service.yaml": service("shop"),
+    }
+    if several:
+        files |= {f"left/{name}/one.yaml": route("one") for name in ("x", "y")}
+    found = [each for each in workspace(tmp_path, files).findings() if "a.yaml" in each.location.file]
+    assert {each.confidence for each in found if each.rule == "GWP406"} == ({confidence} if confidence else set())
 
 
 def test_alternatives_among_the_others_each_have_what_it_deploys(tmp_path: Path) -> None:

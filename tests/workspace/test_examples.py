@@ -275,6 +275,24 @@ def test_commands_that_write_manifests_are_none(tmp_path: Path) -> None:
     assert [finding.rule for finding in loud(tree(tmp_path, {**GOOD, "pod.yaml": within}))] == ["GWP910"]
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (".gitlab-ci.yml", False),
+        ("azure-pipelines.yml", False),
+        ("cloudbuild.yaml", False),
+        ("Taskfile.yaml", False),
+        (".github/other/a.yaml", False),
+        ("pods.yaml", True),
+    ],
+)
+@pytest.mark.parametrize("start", ["", "apiVersion: v1\n"])
+def test_pipelines_that_write_objects_out_are_no_manifests(tmp_path: Path, path: str, told: bool, start: str) -> None:
+    pipeline = f"{start}build:\n  script:\n    - |\n      cat <<EOF\n      apiVersion: v1\n      kind: Pod\n  oops\n"
+    found = [each.rule for each in loud(tree(tmp_path, {**GOOD, path: pipeline}))]
+    assert ("GWP910" in found) == (told or (bool(start) and not path.startswith(".github")))
+
+
 def test_values_of_a_chart_are_no_manifest(tmp_path: Path) -> None:
     """Their routes and extra objects have kinds and versions, too, further in."""
     broken = "hosts: []]\nroute:\n  apiVersion: v1\n  kind: HTTPRoute\n"

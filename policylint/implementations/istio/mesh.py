@@ -123,7 +123,11 @@ class Mesh:
         classes = world.of_kind(*labels.GATEWAY_CLASS)
         names = {gateway_class.key.name: text(gateway_class.spec.get("controllerName")) for gateway_class in classes}
         gateways = [(gateway, _controller(gateway, names)) for gateway in world.of_kind(*labels.GATEWAY)]
-        self.waypoints = Waypoints(world, {each.key: each for each, name in gateways if name == labels.MESH_CONTROLLER})
+        self.waypoints = Waypoints(
+            world,
+            {each.key: each for each, name in gateways if name == labels.MESH_CONTROLLER},
+            {each.key for each, name in gateways if not labels.is_istio(name)},
+        )
         workloads = list(_workloads(world))
         self.waypoints.bind_workloads((workload, mapping(_pod(workload)[0].get("labels"))) for workload in workloads)
         self.inhabited = frozenset(workload.key.namespace for workload in workloads)
@@ -258,8 +262,8 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
     if _is_router(spec):
         yield Proxy(node, given, annotations=annotations, revision=_revision(pod_labels, {}), router=True)
         return
-    on_host = spec.get("hostNetwork") is True
-    place = membership(pod_labels, annotations, workload.key.namespace, around, on_host=on_host)
+    on_host, home = spec.get("hostNetwork") is True, workload.key.namespace
+    place = membership(pod_labels, annotations, home, around, on_host=on_host, written=_is_written_out(spec))
     if place == "ambient":
         yield Proxy(node, pod_labels, ambient=True, annotations=annotations)
     elif place is not None:
@@ -277,7 +281,13 @@ def _sidecar(workload: Resource, world: World) -> Iterator[Proxy]:
 
 
 def membership(
-    own: Mapping[str, Any], annotations: Mapping[str, Any], namespace: str, around: Mapping[str, Any], *, on_host: bool
+    own: Mapping[str, Any],
+    annotations: Mapping[str, Any],
+    namespace: str,
+    around: Mapping[str, Any],
+    *,
+    on_host: bool,
+    written: bool = False,
 ) -> Literal["ambient", "sidecar", "maybe"] | None:
     """Return how pods are in the mesh, by their labels and those around them; None where they are kept out of it.
 
@@ -293,6 +303,8 @@ def membership(
     captured = (own_mode or text(around.get(labels.DATAPLANE_MODE))) == "ambient" and not on_host
     if captured and (refused or not enrolled):
         return "ambient"
+    if written:
+        return "sidecar"
     if refused or (not enrolled and own_mode == "none"):
         return None
     return "sidecar" if enrolled else "maybe"
@@ -305,7 +317,14 @@ def membership_of(end: Endpoint, world: World) -> str | None:
     template = pod_template(end.resource) if end.resource is not None else {}
     annotations = mapping(mapping(template.get("metadata")).get("annotations"))
     around = world.namespace_labels(end.namespace) or {}
-    return membership(end.labels, annotations, end.namespace, around, on_host=end.host)
+    written = _is_written_out(mapping(template.get("spec")))
+    return membership(end.labels, annotations, end.namespace, around, on_host=end.host, written=written)
+
+
+def _is_written_out(spec: Mapping[str, Any]) -> bool:
+    """Tell whether pods have the container of a sidecar as they stand (FindSidecar in pkg/kube/inject/webhook.go)."""
+    containers = (*sequence(spec.get("containers")), *sequence(spec.get("initContainers")))
+    return any(text(mapping(each).get("name")) == labels.PROXY_CONTAINER for each in containers)
 
 
 def _is_router(spec: Mapping[str, Any]) -> bool:

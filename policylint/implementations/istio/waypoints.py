@@ -5,7 +5,7 @@ Source: docs/design/implementations/istio.md §0, «Waypoint binding»; ambient/
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from policylint.digits import whole_number
 from policylint.implementations.istio import labels
@@ -43,13 +43,17 @@ class Waypoints:
 
     Args:
         gateways: the Gateways that are waypoints.
+        others: those that may be waypoints of another controller.
     """
 
-    __slots__ = ("_gateways", "_world", "bound", "canaries", "of_workloads")
+    __slots__ = ("_gateways", "_others", "_world", "bound", "canaries", "of_workloads")
 
-    def __init__(self, world: World, gateways: Mapping[ResourceKey, Resource]) -> None:
+    def __init__(
+        self, world: World, gateways: Mapping[ResourceKey, Resource], others: Container[ResourceKey] = ()
+    ) -> None:
         self._world = world
         self._gateways = gateways
+        self._others = others
         self.bound: dict[ResourceKey, list[Resource]] = {key: [] for key in gateways}
         """Services and ServiceEntries by waypoint, sorted."""
         self.of_workloads: dict[ResourceKey, ResourceKey] = {}
@@ -114,6 +118,8 @@ class Waypoints:
         if is_symbolic(waypoint.name) or is_symbolic(waypoint.namespace):
             return WaypointBinding(None, f"a variable names waypoint {waypoint.path}", unknown=True)
         gateway = self._gateways.get(waypoint)
+        if waypoint in self._others:  # ztunnels send to any that is named: WaypointsCollection asks for no class
+            return WaypointBinding(None, f"{waypoint.path} is a waypoint of another controller", unknown=True)
         if gateway is None:
             fix = f"create Gateway {waypoint.path} with a class for waypoints, or name one that is there"
             return WaypointBinding(None, f"there is no waypoint {waypoint.path}", fix=fix)

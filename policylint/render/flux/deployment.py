@@ -79,6 +79,7 @@ class Deployed(NamedTuple):
         builds: what is applied whole or not at all.
         alternative_of: of one of several alternatives, what they have in common; "" where it is none.
         is_piece: whether it is a piece of an environment, of which nothing says which other pieces it stands with.
+        is_left: whether it is what the deployer of a tree leaves to others, who may apply it to the same clusters.
     """
 
     manifests: list[Manifest]
@@ -88,6 +89,7 @@ class Deployed(NamedTuple):
     builds: list[Build]
     alternative_of: str = ""
     is_piece: bool = False
+    is_left: bool = False
 
     @classmethod
     def empty(cls) -> Deployed:

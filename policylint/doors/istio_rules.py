@@ -26,6 +26,7 @@ from policylint.namedtuple import NamedTuple
 from policylint.patterns import Pattern
 from policylint.policy.results import FailingSetting
 from policylint.spaces.predicates import EXPRESSION, PREFIX, Predicate
+from policylint.topology.backends import LABELS
 from policylint.topology.routes import UNSEEN
 from policylint.topology.service_ports import port_at
 
@@ -93,19 +94,23 @@ def http_rules(world: World, virtual: Resource) -> Iterator[tuple[str, Mapping[s
 
 
 def routes_of(world: World, virtual: Resource, field: str, number: int) -> dict[str, list[Mapping[str, Any]]]:
-    """Return where a rule sends requests, with what is known of destinations that proxies cannot get them to."""
-    ends = world.once(_failing)
+    """Return where a rule sends requests, with what is known of destinations that proxies cannot get them to, and of
+    the pods that these are."""
+    ends = world.once(_marks)
     routes = map(mapping, sequence(mapping(entries(virtual, field)[number]).get("route")))
     at: Pointer = ("spec", field, number, "route")
     return {"route": [{**each, **ends.get((virtual.key, (*at, place)), {})} for place, each in enumerate(routes)]}
 
 
-def _failing(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, str]]:
+def _marks(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, Any]]:
     """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
-    not shown to the proxies. Of a Service that is missing its own resolution tells."""
-    ends = implementation(_IMPLEMENTATION).dead_ends(world)
+    not shown to the proxies; of others that are subsets, which pods they are. Of a Service that is missing its own
+    resolution tells."""
+    behaviour = implementation(_IMPLEMENTATION)
+    ends = behaviour.dead_ends(world)
     told = (end for end in ends if end.pointer[3:4] == ("route",) and all(map(world.get, end.about)))
-    return {(end.holder.key, end.pointer[:5]): marked(end) for end in told}
+    picked = {(holder.key, pointer): {LABELS: dict(labels)} for holder, pointer, labels in behaviour.picked(world)}
+    return {**picked, **{(end.holder.key, end.pointer[:5]): marked(end) for end in told}}
 
 
 def _delegate(virtual: Resource, rule: Mapping[str, Any]) -> ResourceKey:
@@ -349,7 +354,7 @@ def _reference(
     host, port = text(destination.get("host")), mapping(destination.get("port")).get("number")
     name, dot, rest = host.partition(".")
     namespace, _, suffix = rest.partition(".")
-    faults = {field: route[field] for field in (FAILS, MAY_FAIL) if field in route}
+    faults = {field: route[field] for field in (FAILS, MAY_FAIL, LABELS) if field in route}
     if dot and not suffix.startswith("svc"):
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {}), **faults}

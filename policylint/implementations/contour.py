@@ -19,6 +19,7 @@ from policylint.model import Resource, ResourceKey, World, text
 
 if TYPE_CHECKING:
     from policylint.topology import RouteState, Topology
+    from policylint.topology.workloads import Labels
 
 _ENCRYPTED = ("projectcontour.io/upstream-protocol.tls", "projectcontour.io/upstream-protocol.h2")
 
@@ -46,6 +47,7 @@ class Contour(Implementation):
         caller: Resource | None,  # noqa: ARG002
         world: World,
         stated: BackendSession | None,
+        labels: Labels = (),  # noqa: ARG002
     ) -> BackendSession | None:
         service = world.get(backend)
         entry = port_of_service(service, port)

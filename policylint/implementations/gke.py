@@ -14,6 +14,7 @@ from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.sessions import BackendSession, by_port, port_of_service
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
 from policylint.model.kinds import INGRESS
+from policylint.topology.workloads import Labels
 
 _PROTOCOLS = "cloud.google.com/app-protocols"
 _ENCRYPTED = ("https", "http2")
@@ -37,6 +38,7 @@ class Gke(Implementation):
         caller: Resource | None,
         world: World,
         stated: BackendSession | None,
+        labels: Labels = (),  # noqa: ARG002
     ) -> BackendSession | None:
         service = world.get(backend)
         own = stated or by_port(service, port, _ENCRYPTED, "unverified")

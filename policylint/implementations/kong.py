@@ -15,6 +15,7 @@ from policylint.documents import Pointer
 from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.sessions import BackendSession, against
 from policylint.model import Resource, ResourceKey, World, text
+from policylint.topology.workloads import Labels
 
 _PROTOCOL, _VERIFY, _AUTHORITIES = (
     f"konghq.com/{each}" for each in ("protocol", "tls-verify", "ca-certificates-secrets")
@@ -60,6 +61,7 @@ class Kong(Implementation):
         caller: Resource | None,  # noqa: ARG002
         world: World,
         stated: BackendSession | None,
+        labels: Labels = (),  # noqa: ARG002
     ) -> BackendSession | None:
         service = world.get(backend)
         if stated is not None or service is None:

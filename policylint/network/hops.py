@@ -25,6 +25,7 @@ from policylint.network.rules import Direction, PolicySpec, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network, both, verdict
 from policylint.network.walk import Takes, TierStep, row
+from policylint.topology.workloads import Labels
 
 Asked = Callable[[], bool]
 """What is asked only where it decides."""
@@ -147,7 +148,7 @@ class Hops:
         namespaces |= {policy.key.namespace for policy in policies if policy.key.namespace}
         self.network = Network(world, policies, (*found, *stand_ins(world, namespaces), *more), tunnel=tunnel)
         self._behind: dict[ResourceKey, list[int]] = {}
-        self._known: dict[tuple[int, ResourceKey, int | None, str], list[Hop]] = {}
+        self._known: dict[tuple[int, ResourceKey, int | None, str, Labels], list[Hop]] = {}
         self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
         self._for_denials = False
 
@@ -170,6 +171,7 @@ class Hops:
         port: int | None,
         over: str = TCP,
         by_nodes: Asked = lambda: False,
+        labels: Labels = (),
     ) -> Way:
         """Return the way from clients through a Gateway to the pods behind a backend.
 
@@ -177,11 +179,12 @@ class Hops:
             listener: the listener's port, None where it is not known.
             over: the protocol of connections: one number may be open for each of several.
             by_nodes: as `from_outside` asks.
+            labels: of the pods behind the backend that are meant.
         """
         ways = []
         for plane in self.planes.get(gateway, ()):
             hops = [] if listener is None else self._from_clients(plane, listener, over, by_nodes)
-            hops += self.to_backend(plane.endpoint, backend, port, over)
+            hops += self.to_backend(plane.endpoint, backend, port, over, labels)
             ways.append(joined(hops))
         return _likeliest(ways)
 
@@ -228,12 +231,14 @@ class Hops:
             return Way("unknown", tuple(hops))
         return Way(verdicts.pop() if len(verdicts) == 1 else "partly", tuple(hops))
 
-    def from_unseen(self, account: str, backend: ResourceKey, port: int | None, over: str = TCP) -> Way:
+    def from_unseen(
+        self, account: str, backend: ResourceKey, port: int | None, over: str = TCP, labels: Labels = ()
+    ) -> Way:
         """Return the way of a ServiceAccount with no workload that was seen: known where no policy bears on an end."""
         spaces = ("", account.split("/")[1])
         sending = (self.network.policies[number].key for number, _ in self.network.directions["egress"])
         by, hops = next((key for key in sending if key.namespace in spaces), None), []
-        for target, protocol, ports in self._pods(backend, port, over):
+        for target, protocol, ports in self._pods(backend, port, over, labels):
             bears = next((entry.policy.key for entry in self.network.entries(target, "ingress")), by)
             because = f"{bears} may stop what {account} sends, which no workload seen here has" if bears else ""
             shown = f"{protocol} {','.join(map(str, ports))}".strip()
@@ -293,13 +298,15 @@ class Hops:
         by = next((step.policy.key for step in steps if step.policy is not None), "")
         return "unknown", _uncertain(steps, f"{by} lets in pods alone; {SHOWN}" if by else SHOWN), steps
 
-    def to_backend(self, source: Endpoint, backend: ResourceKey, port: int | None, over: str = TCP) -> list[Hop]:
+    def to_backend(
+        self, source: Endpoint, backend: ResourceKey, port: int | None, over: str = TCP, labels: Labels = ()
+    ) -> list[Hop]:
         """Return the hops from an end to the pods behind a backend, on the ports that they have for the backend's.
 
         Where the manifests say that addresses or hosts stand behind a backend, the hops lead to these, and only the
         source's own policies bear on them. There are none to a backend of which the manifests say nothing.
         """
-        place = (self._number[id(source)], backend, port, over)
+        place = (self._number[id(source)], backend, port, over, labels)
         if place not in self._known:
             self._known[place] = list(self._to(*place, frozenset()))
         return list(self._known[place])
@@ -313,9 +320,15 @@ class Hops:
         return [self._hop(len(ends) - 1, target, protocol, ports) for target, protocol, ports in pods]
 
     def _to(
-        self, source: int, backend: ResourceKey, port: int | None, over: str, before: frozenset[ResourceKey]
+        self,
+        source: int,
+        backend: ResourceKey,
+        port: int | None,
+        over: str,
+        labels: Labels,
+        before: frozenset[ResourceKey],
     ) -> Iterator[Hop]:
-        pods = list(self._pods(backend, port, over))
+        pods = list(self._pods(backend, port, over, labels))
         for target, protocol, ports in pods:
             yield self._hop(source, target, protocol, ports)
         resource = self.network.world.get(backend)
@@ -326,7 +339,7 @@ class Hops:
             if service is None:
                 yield self._hop_outside(source, destination)
             else:
-                yield from self._to(source, service, destination.port, over, before | {backend})
+                yield from self._to(source, service, destination.port, over, (), before | {backend})
 
     def number(self, end: Endpoint) -> int:
         """Return the number of an end."""
@@ -397,7 +410,9 @@ class Hops:
         number = self.network.numbers.get(f"Pods {service.path}")
         return [] if number is None else [number]
 
-    def _pods(self, backend: ResourceKey, port: int | None, over: str = TCP) -> Iterator[tuple[int, str, list[int]]]:
+    def _pods(
+        self, backend: ResourceKey, port: int | None, over: str = TCP, labels: Labels = ()
+    ) -> Iterator[tuple[int, str, list[int]]]:
         """Yield the pods behind a port of a backend: end, protocol, ports there (none where that is not known)."""
         service = self.network.world.get(backend) if backend[:2] == SERVICE else None
         if service is None:
@@ -414,7 +429,9 @@ class Hops:
         if backend not in self._behind:
             self._behind[backend] = self.pods(service)
         for number in self._behind[backend]:
-            yield number, protocol, target_ports(self.network.universe.endpoints[number], entry)
+            end = self.network.universe.endpoints[number]
+            if end.open or all(end.labels.get(name) == value for name, value in labels):
+                yield number, protocol, target_ports(end, entry)
 
     def _from_clients(self, plane: DataPlane, listener: int, over: str, by_nodes: Asked) -> list[Hop]:
         """Return the hop from clients outside to the proxies; what no policy isolates needs none."""

@@ -16,6 +16,7 @@ from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.spaces.addresses import OF_NOBODY, address_set, means_everybody, number_of, without
 from policylint.spaces.predicates import Predicate, containing, ending, starting
+from policylint.topology.workloads import Labels
 
 Answer = Literal["allowed", "denied", "depends"]
 Routing = Literal["all", "producers", "none"]
@@ -94,6 +95,7 @@ class RequestFacts(NamedTuple):
         asked: keeps the questions.
         rewritten: the properties that are no longer those that the client sent.
         service: the Service that it is sent to, None for what goes to Gateways or straight to pods.
+        labels: of the pods of that Service that are meant, () for all.
         straight: the workload to whose pods it is sent by their address, None for what goes to anything else.
         scheme: `http` or `https`, "" where that is not known.
         claimed: by header in lower case, the claim that a proxy writes there, whatever clients write.
@@ -114,6 +116,7 @@ class RequestFacts(NamedTuple):
     asked: list[RequestQuestion] | None = None
     rewritten: frozenset[str] = frozenset()
     service: Resource | None = None
+    labels: Labels = ()
     straight: Resource | None = None
     scheme: str = ""
     peer: str = ""

@@ -12,7 +12,8 @@ from policylint.policy.authorizing import Client
 from policylint.reach.entries import EntryPoint
 from policylint.spaces.dimension import Dimension
 from policylint.spaces.predicates import Predicate
-from policylint.topology.workloads import container_port, is_workload, pod_spec, services_selecting
+from policylint.topology.backends import labels_of
+from policylint.topology.workloads import Labels, container_port, is_workload, pod_spec, services_selecting
 from policylint.trace import Trace, Tracer
 from policylint.trace.mesh import MetBy, consumers, met_by, routing, server_names
 from policylint.trace.network import met_by_network
@@ -174,11 +175,13 @@ def met_inside(tracer: Tracer, entry: EntryPoint, client: str) -> tuple[str | No
     return sender.account, met
 
 
-def _backends(tracer: Tracer, entry: EntryPoint) -> list[tuple[ResourceKey, int | None]]:
+def _backends(tracer: Tracer, entry: EntryPoint) -> list[tuple[ResourceKey, int | None, Labels]]:
     """Return where requests at an entry may end: at the Service, and at the backends of its routes."""
-    routes = (state for _, state in tracer.in_mesh.get(entry.gateway, ()))
-    led = ((each.wanted, each.port) for state in routes for each in state.backends if each.role == "backend")
-    return list(dict.fromkeys([(entry.gateway, entry.port), *led]))
+    found: dict[tuple[ResourceKey, int | None, Labels], None] = {(entry.gateway, entry.port, ()): None}
+    for _, state in tracer.in_mesh.get(entry.gateway, ()):
+        named = (each for each in state.backends if each.role == "backend")
+        found |= {(each.wanted, each.port, labels_of(state.route, each.pointer)): None for each in named}
+    return list(found)
 
 
 def clients_of(namespace: str) -> Predicate:

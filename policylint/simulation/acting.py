@@ -27,7 +27,15 @@ from policylint.simulation.serving import Closed, closed
 from policylint.topology import whole
 from policylint.topology.ancestry import gateways_above
 from policylint.topology.graph import walk
-from policylint.topology.workloads import is_workload, server_routes, servers_behind, servers_selecting, workloads_at
+from policylint.topology.workloads import (
+    Labels,
+    is_meant,
+    is_workload,
+    server_routes,
+    servers_behind,
+    servers_selecting,
+    workloads_at,
+)
 
 if TYPE_CHECKING:
     from policylint.simulation import Simulation
@@ -52,7 +60,7 @@ class ActingIndex:
         self._passing: dict[Node, dict[Node, list[tuple[int, Path]]]] = {}
         self._places: dict[int, Mapping[Node, frozenset[ResourceKey]]] = {}
         self._workloads: dict[ResourceKey, list[Resource]] = {}
-        self._beyond: dict[tuple[ResourceKey, ResourceKey | None, ResourceKey | None, bool], tuple[Node, ...]] = {}
+        self._beyond: dict[tuple[object, ...], tuple[Node, ...]] = {}
         self.groups = self._taken()
         for number, group in enumerate(self.groups):
             for node in dict.fromkeys(group.contexts.ends()):
@@ -118,12 +126,14 @@ class ActingIndex:
         met = chain.from_iterable(passing[node] for node in nodes & passing.keys())
         return [number for number, common in met if nodes.issuperset(common)]
 
-    def beyond_for(self, client: Client, asked_for: ResourceKey | None, key: ResourceKey) -> tuple[Node, ...]:
+    def beyond_for(
+        self, client: Client, asked_for: ResourceKey | None, key: ResourceKey, labels: Labels
+    ) -> tuple[Node, ...]:
         """Return what a request of a client passes beside a Service (`beyond`), whichever of its workloads sends it."""
         if client.account == "":
-            return self.beyond(key, None, asked_for, by_front=False)
-        ways = {self.beyond(key, caller, asked_for) for caller in client.callers}
-        return ways.pop() if len(ways) == 1 else self.beyond(key, None, asked_for)
+            return self.beyond(key, None, asked_for, labels, by_front=False)
+        ways = {self.beyond(key, caller, asked_for, labels) for caller in client.callers}
+        return ways.pop() if len(ways) == 1 else self.beyond(key, None, asked_for, labels)
 
     def fronts_for(self, key: ResourceKey, client: Client) -> list[Checkpoint]:
         """Return the waypoints that requests of a client pass, whichever of its workloads sends them."""
@@ -133,27 +143,34 @@ class ActingIndex:
         return ways[0] if ways and all(way == ways[0] for way in ways) else self.fronts(key, None)
 
     def beyond(
-        self, key: ResourceKey, caller: Resource | None, asked_for: ResourceKey | None = None, *, by_front: bool = True
+        self,
+        key: ResourceKey,
+        caller: Resource | None,
+        asked_for: ResourceKey | None = None,
+        labels: Labels = (),
+        *,
+        by_front: bool = True,
     ) -> tuple[Node, ...]:
         """Return the nodes that a request to a Service passes beside it: a waypoint, workloads, what selects them.
 
         Args:
             caller: the Gateway or the workload that sends it on; None where that is not known.
             asked_for: the Service that a client of the mesh calls, where routes lead from it to this one.
+            labels: of its pods that are meant.
             by_front: whether it passes waypoints, as far as its sender does.
         """
         if not self._meshes.all:
             return ()
-        place = key, None if caller is None else caller.key, asked_for, by_front
+        place = key, None if caller is None else caller.key, asked_for, labels, by_front
         if place not in self._beyond:
             fronts = self.fronts(asked_for or key, caller) if by_front else ()
             nodes = [front.path[0] for front in fronts]
-            self._beyond[place] = tuple(dict.fromkeys([*nodes, *self._at_pods(key)]))
+            self._beyond[place] = tuple(dict.fromkeys([*nodes, *self._at_pods(key, labels)]))
         return self._beyond[place]
 
-    def _at_pods(self, key: ResourceKey) -> list[Node]:
+    def _at_pods(self, key: ResourceKey, labels: Labels) -> list[Node]:
         nodes: list[Node] = []
-        for workload in self.workloads(key):
+        for workload in self.workloads(key, labels):
             nodes.append(whole(workload.key))
             for server in servers_selecting(self._world, workload):
                 nodes.append(whole(server.key))
@@ -168,15 +185,17 @@ class ActingIndex:
         fronts = (mesh.fronts(backend, caller, self._world) for mesh in self._meshes.all)
         return [front for front in fronts if front is not None]
 
-    def workloads(self, key: ResourceKey) -> list[Resource]:
-        """Return the workloads and machines behind a Service, a Server or a route of one; a workload itself."""
+    def workloads(self, key: ResourceKey, labels: Labels = ()) -> list[Resource]:
+        """Return the workloads and machines behind a Service, a Server or a route of one; a workload itself: all, or
+        those with labels."""
         if key not in self._workloads:
             resource = self._world.get(key)
             found = [] if resource is None or not is_workload(key.group, key.kind) else [resource]
             if resource is not None and (key.group, key.kind) == ("", "Service"):
                 found = servers_behind(self._world, resource)
             self._workloads[key] = found or self._at_servers.get(key, [])
-        return self._workloads[key]
+        found = self._workloads[key]
+        return [each for each in found if is_meant(each, labels)] if labels else found
 
     @cached_property
     def _at_servers(self) -> Mapping[ResourceKey, list[Resource]]:

@@ -19,6 +19,7 @@ from policylint.model import (
     is_symbolic,
     mapping,
     sequence,
+    value_at,
 )
 from policylint.model.kinds import (
     BACKEND_KINDS,
@@ -31,7 +32,10 @@ from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, of_core, resolve, resolve_outer
 from policylint.topology.service_ports import port_of
 from policylint.topology.state import BackendRole, BackendState
+from policylint.topology.workloads import Labels
 
+LABELS = "podLabels"
+"""The field of a lowered backend that holds the labels of the pods, of all those behind its Service, that are meant."""
 VIRTUAL = Resolution("unknown", "the reference names a host, no object")
 OWN_SERVICE = Resolution("found", "a service of the controller's own")
 """What `api@internal` names: the dashboard, and the like (traefik pkg/provider/kubernetes/gateway/httproute.go)."""
@@ -45,6 +49,12 @@ FILTER_BACKENDS: tuple[tuple[str, BackendRole], ...] = (
 def is_delegation(key: ResourceKey) -> bool:
     """Return whether a backendRef delegates to other routes instead of naming a backend."""
     return (key.group, key.kind) == (GATEWAY_GROUP, "HTTPRoute") or (key.group, key.kind) in ROUTE_SELECTORS
+
+
+def labels_of(route: Resource, pointer: Pointer) -> Labels:
+    """Return the labels of the pods behind a backend that are meant; () for all of them."""
+    labels = mapping(mapping(value_at(route.body, pointer)).get(LABELS))
+    return tuple((name, str(value)) for name, value in labels.items())
 
 
 class Backends:

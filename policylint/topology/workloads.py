@@ -11,6 +11,8 @@ from policylint.model.kinds import MACHINE, SERVER
 from policylint.model.kinds import WORKLOADS as WORKLOADS
 from policylint.model.selectors import Labelled, matches
 
+Labels = tuple[tuple[str, str], ...]
+"""Labels of pods by which some of those behind a Service are meant; () for all of them."""
 _HASH = "pod-template-hash"
 _OF_PEOPLE = ("app.kubernetes.io", "helm.sh")
 """Prefixes of labels that people write."""
@@ -144,6 +146,17 @@ def servers_behind(world: World, service: Resource) -> list[Resource]:
 def machine_labels(machine: Resource) -> Mapping[str, Any]:
     """Return the labels of a WorkloadEntry, its own before those of its spec."""
     return {**mapping(machine.spec.get("labels")), **machine.labels}
+
+
+def is_meant(workload: Resource, labels: Labels) -> bool:
+    """Return whether the pods of a workload, or a machine, have all of some labels."""
+    own = labels_at(workload)
+    return all(own.get(name) == value for name, value in labels)
+
+
+def labels_at(workload: Resource) -> Mapping[str, Any]:
+    """Return the labels of the pods of a workload, or of a machine."""
+    return machine_labels(workload) if workload.key[:2] == MACHINE else pod_labels(workload)
 
 
 def _selects(service: Resource, labels: Mapping[str, Any]) -> bool:

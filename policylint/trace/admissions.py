@@ -253,12 +253,12 @@ class Admissions:
         sender = client.workload
         is_waypoint = sender is not None and sender.key.kind == "Gateway" and sender.key != trace.gateway
         through = f" (this one comes from waypoint {sender.key.path})" if sender is not None and is_waypoint else ""
-        workloads = self._acting.workloads(share.key)
+        workloads = self._acting.workloads(share.key, share.labels)
         service = self._simulation.world.get(share.key) if share.key[:2] == ("", "Service") else None
         turned_away = []
         if service is not None and not workloads and not destinations(self._simulation.world, service, share.port):
             call = call_of(request, host, path, None, client, asked, stream=stream)
-            call = call._replace(dialled=share.port, service=service)
+            call = call._replace(dialled=share.port, service=service, labels=share.labels)
             if any(behaviour.may_refuse(call, service, self._simulation.world) for behaviour, _ in self._asked):
                 pods = f"the pods of {share.key.path}, which were not seen"
                 doubt = Decision("depends", why=pods if service.spec.get("selector") else leads_nowhere(service))
@@ -271,7 +271,8 @@ class Admissions:
             is_passed_on = sender is not None and sender.key == trace.gateway
             address = request.address if is_passed_on else peer
             called = workload if straight and share.key == workload.key else None
-            call = call._replace(dialled=share.port, service=service, straight=called, address=address, peer=peer)
+            call = call._replace(dialled=share.port, service=service, labels=share.labels, straight=called)
+            call = call._replace(address=address, peer=peer)
             here = Checkpoint((whole(workload.key),), workload)
             either = [list(self._ask(call._replace(sender=each), here)) for each in senders]
             agree = all(answers == either[0] for answers in either)

@@ -30,7 +30,7 @@ from policylint.policy.results import PolicyState
 from policylint.simulation import Simulation
 from policylint.topology import BackendState, RouteState, whole
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.backends import is_delegation
+from policylint.topology.backends import is_delegation, labels_of
 from policylint.topology.extensions import extensions_of
 from policylint.topology.status import is_passthrough
 from policylint.trace.result import Share, Trace
@@ -71,7 +71,11 @@ class BackendTls:
         working = [each for each in trace.outcome.shares if each.share and not each.problem]
         if not working:
             return trace
-        by_backend = {(each.key, each.port): self._agreed(trace, each, callers) for each in working}
+        by_backend: dict[tuple[ResourceKey, int | None], BackendSession | None] = {}
+        for each in working:
+            session = self._agreed(trace, each, callers)
+            same = by_backend.setdefault((each.key, each.port), session) == session
+            by_backend[each.key, each.port] = session if same else None
         secured = any(each is not None and each.state != "plain" for each in by_backend.values())
         return trace._replace(sessions=by_backend, backend_tls=secured)
 
@@ -106,7 +110,7 @@ class BackendTls:
         stated = None if policy is None else sessions.stated(policy.kind.secures, policy.policy)
         if gateway is None:
             meshes = self._simulation.meshes.all if caller is not None else ()
-            said = (mesh.session(share.key, share.port, caller, world, stated) for mesh in meshes)
+            said = (mesh.session(share.key, share.port, caller, world, stated, share.labels) for mesh in meshes)
             return next(filter(None, said), stated)
         state = self._simulation.topology.gateway(gateway)
         name = None if state is None else implementation_of(state, catalog)
@@ -115,7 +119,7 @@ class BackendTls:
         behaviour = implementation(name, catalog.settings(name))
         if route is not None and route.key.kind in behaviour.without_tls:
             return BackendSession("plain")
-        return behaviour.session(share.key, share.port, state.gateway, world, stated)
+        return behaviour.session(share.key, share.port, state.gateway, world, stated, share.labels)
 
     def of(self, share: Share) -> Tls | None:
         """Return the TLS settings of a port's policy, else of the whole Service's; None where no policy applies."""
@@ -162,6 +166,7 @@ def shares(
             fault = problem(backend) or _filter_problem(world, route, backend)
             by = route if route.key != own.key else None
             share = Share(backend.wanted, backend.port, weight, 0.0, backend.pointer, backend.section, fault, by)
+            share = share._replace(labels=labels_of(route, backend.pointer))
             if fault and backend.status is not None:
                 share = share._replace(status=backend.status)
             backend_shares.append(share if share.problem or tls is None else _secured(share, tls))

@@ -118,7 +118,7 @@ def along_route(
         forwarded=forwarded if working else None,
         response=dict(request.backend_headers),
         policies=policies,
-        beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share.key))),
+        beyond=tuple(dict.fromkeys(node for share in working for node in beyond(share))),
         notes=(*start.notes, *tracer.refusals(nodes), *taken_for_granted(state, working)),
     )
     trace = tracer.judged(trace, policies, message)._replace(questions=(*trace.questions, *questions))

@@ -338,7 +338,7 @@ def _direct(
         forwarded=Forwarded(*asked, dict(request.headers)),
         response=dict(sorted(request.backend_headers)),
         policies=tracer.met(start, (), [share], facts(request)),
-        beyond=tracer.beyond(start)(service),
+        beyond=tracer.beyond(start)(share),
         extensions=tracer.policies.extensions((), [share], ""),
     )
     trace, client = taken_off(trace, trace.policies), tracer.client(start)

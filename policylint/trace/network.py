@@ -19,6 +19,7 @@ from policylint.spaces.addresses import cidr, number_of
 from policylint.topology import whole
 from policylint.topology.hostnames import covers, without_port
 from policylint.topology.status import is_passthrough
+from policylint.topology.workloads import Labels
 from policylint.trace.admissions import call_of, end_of, turning_away
 from policylint.trace.request import PORTS, Request, RequestError
 from policylint.trace.result import Outcome, Share, Trace
@@ -392,16 +393,17 @@ def _way(simulation: Simulation, trace: Trace, share: Share) -> Way | None:
         if relayed or simulation.acting.fronts_for(share.key, client):
             return joined([])  # how proxies of the nodes, and waypoints, send requests on is not followed
         if not sources:
-            return hops.from_unseen(request.client, share.key, share.port, over)
+            return hops.from_unseen(request.client, share.key, share.port, over, share.labels)
         if request.pod and share.key.kind != "Service":
             return _united([joined(_to_pod(hops, source, share, over)) for source in sources])
-        return _united([joined(hops.to_backend(source, share.key, share.port, over)) for source in sources])
+        backend = share.key, share.port, over, share.labels
+        return _united([joined(hops.to_backend(source, *backend)) for source in sources])
     passed_on = partial(are_passed_on, simulation, trace.gateway)
     if trace.gateway.kind in PUBLISHED:
         others = comes_by_others(simulation.world, trace.gateway)
         return hops.from_outside(share.key, share.port, over, by_others=others, by_nodes=passed_on)
     listener = None if trace.listener is None else trace.listener.port
-    return hops.from_gateway(trace.gateway, listener, share.key, share.port, over, passed_on)
+    return hops.from_gateway(trace.gateway, listener, share.key, share.port, over, passed_on, share.labels)
 
 
 def _are_passed_on_to(simulation: Simulation, backend: ResourceKey) -> bool:
@@ -412,13 +414,13 @@ def _are_passed_on_to(simulation: Simulation, backend: ResourceKey) -> bool:
 
 
 def met_by_network(
-    simulation: Simulation, client: str, backends: Iterable[tuple[ResourceKey, int | None]]
+    simulation: Simulation, client: str, backends: Iterable[tuple[ResourceKey, int | None, Labels]]
 ) -> tuple[str, ...]:
     """Return by backend what network policies do to all that a client inside the cluster sends; () for nothing."""
     answering, seen, found = asks(simulation), bool(_clients(simulation, client)), []
-    for key, port in backends:
+    for key, port, labels in backends:
         request = Request(client=client, pod=key.name if seen and key.kind != "Service" else "")
-        way = _way(simulation, Trace(request, Outcome()), Share(key, port, 1, 1.0))
+        way = _way(simulation, Trace(request, Outcome()), Share(key, port, 1, 1.0, labels=labels))
         found.append("" if way is None else _stopped(way) or (way.verdict if answering else ""))
     return tuple(found) if any(found) else ()
 

@@ -91,7 +91,7 @@ class Policies:
         self,
         path: Sequence[Node],
         shares: Sequence[Share],
-        beyond: Callable[[ResourceKey], tuple[Node, ...]],
+        beyond: Callable[[Share], tuple[Node, ...]],
         message: RequestFacts,
     ) -> tuple[Met, ...]:
         """Return the policies on a path, down to its rule and on to its backends.
@@ -105,7 +105,9 @@ class Policies:
             message: what is known of the request, on which conditions may hang.
         """
         ends = dict.fromkeys((share.key, share.section) for share in shares)  # ports of one Service are two ends
-        passed = {share.key: beyond(share.key) for share in shares}
+        passed: dict[ResourceKey, tuple[Node, ...]] = {}
+        for share in shares:
+            passed[share.key] = (*passed.get(share.key, ()), *beyond(share))
         on_path: dict[int, list[tuple[ResourceKey, Node | None]]] = defaultdict(list)
         for key, section in ends:
             nodes = (whole(key), *((section,) if section else ()))

@@ -180,15 +180,11 @@ class Requirements:
 
     def _behind(self, trace: Trace, workload: ResourceKey) -> ResourceKey | None:
         """Return the backend that a workload is behind, None for what stands before all of them."""
-        return next(
-            (
-                share.key
-                for share in trace.outcome.shares
-                if workload == share.key
-                or any(each.key == workload for each in self._tracer.simulation.acting.workloads(share.key))
-            ),
-            None,
-        )
+        acting = self._tracer.simulation.acting
+        for share in trace.outcome.shares:
+            if workload in (share.key, *(each.key for each in acting.workloads(share.key, share.labels))):
+                return share.key
+        return None
 
     def _traced(self, trace: Trace, twin: Request) -> Trace | None:
         """Return the trace of another request on the same way, None where that cannot be asked."""

@@ -14,6 +14,7 @@ from policylint.policy.bindings import ObjectBinding
 from policylint.policy.handling import Redirect
 from policylint.policy.results import Group
 from policylint.topology import ListenerState
+from policylint.topology.workloads import Labels
 from policylint.trace.filters import Step
 from policylint.trace.left_open import OpenSetting
 from policylint.trace.request import Request
@@ -31,6 +32,7 @@ class Share(NamedTuple):
         pointer: of the backendRef below the route, () where there is none.
         route: that names it, where it is not the one that takes the request.
         status: of the error.
+        labels: of the pods that get its requests, where others are behind the backend, too.
     """
 
     key: ResourceKey
@@ -42,6 +44,7 @@ class Share(NamedTuple):
     problem: str = ""
     route: Resource | None = None
     status: int = 500
+    labels: Labels = ()
 
 
 class Outcome(NamedTuple):

@@ -617,11 +617,11 @@ class Tracer:
         trace = trace._replace(
             notes=(
                 *trace.notes,
-                *self.refusals((*nodes, *ends(working), *(node for share in working for node in beyond(share.key)))),
+                *self.refusals((*nodes, *ends(working), *(node for share in working for node in beyond(share)))),
                 *taken_for_granted(self.topology.state_of(final.route), working),
             ),
             questions=(*trace.questions, *questions),
-            beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share.key))),
+            beyond=tuple(dict.fromkeys(node for share in reached for node in beyond(share))),
             policies=acting,
             extensions=extensions,
             logins=self.logins(start.request, working),
@@ -710,13 +710,14 @@ class Tracer:
             self._senders[name] = mesh.client(self.simulation, name)
         return self._senders[name]
 
-    def beyond(self, start: Trace) -> Callable[[ResourceKey], tuple[Node, ...]]:
+    def beyond(self, start: Trace) -> Callable[[Share], tuple[Node, ...]]:
         """Return what says which nodes a request passes beside a backend, by who sends it there."""
         gateway = None if start.gateway is None else self.topology.gateway(start.gateway)
         acting, asked_for = self.simulation.acting, self.asked_for(start)
         if gateway is not None:
-            return partial(acting.beyond, caller=gateway.gateway, asked_for=asked_for)
-        return partial(acting.beyond_for, self.client(start), asked_for)
+            return lambda share: acting.beyond(share.key, gateway.gateway, asked_for, share.labels)
+        client = self.client(start)
+        return lambda share: acting.beyond_for(client, asked_for, share.key, share.labels)
 
     def asked_for(self, start: Trace) -> ResourceKey | None:
         """Return the Service that a client of the mesh calls; None for requests at Gateways and straight to pods."""

@@ -2126,6 +2126,34 @@ for _which, _virtual in _IN_MESH.items():
     WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_CLIENTS, _virtual)
     CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_CLIENTS, (*_CLIENTS, _virtual))
 
+_SUBSETS = manifest(
+    *("networking.istio.io/v1", "DestinationRule", "checkout", "shop"),
+    "spec: {host: checkout, subsets: [{name: old, labels: {version: v1}}, "
+    "{name: new, labels: {version: v2}, trafficPolicy: {tls: {mode: DISABLE}}}]}",
+)
+_FOR_INFRA = "rules: [{from: [{source: {namespaces: [infra]}}]}]"
+_VERSIONS = (
+    *_CLIENTS,
+    deployment("checkout-v1", "version: v1").replace("app: checkout-v1", "app: checkout"),
+    deployment("checkout-v2", "version: v2").replace("app: checkout-v2", "app: checkout"),
+    authorization("old", f"selector: {{matchLabels: {{version: v1}}}}, {_FOR_INFRA}", "shop"),
+    manifest(
+        *("networking.k8s.io/v1", "NetworkPolicy", "new", "shop"),
+        "spec: {podSelector: {matchLabels: {version: v2}}, ingress: [{from: [{podSelector: {}}]}]}",
+    ),
+    _SUBSETS,
+)
+for _which, _to in {
+    "one version": "{destination: {host: checkout, subset: old}}",
+    "the other version": "{destination: {host: checkout, subset: new}}",
+    "both versions": "{destination: {host: checkout, subset: old}, weight: 9}, "
+    "{destination: {host: checkout, subset: new}, weight: 1}",
+    "a version that is none": "{destination: {host: checkout, subset: none}}",
+}.items():
+    _virtual = _of_mesh(f"http: [{{route: [{_to}]}}]")
+    WORLDS[f"a VirtualService for {_which}"] = (*_VERSIONS, _virtual)
+    CHANGES[f"a VirtualService for {_which} comes"] = (_VERSIONS, (*_VERSIONS, _virtual))
+
 _OUTSIDE = manifest(
     *("apps/v1", "Deployment", "db", "data"),
     "spec: {selector: {matchLabels: {app: db}}, template: "

@@ -38,6 +38,9 @@ _SERVICES: Mapping[tuple[str, str], tuple[int, ...]] = {
     ("pay", "cart"): (80,),
     ("pay", "till"): (8080,),
 }
+_SUBSETS: Mapping[str, Mapping[str, str]] = {"old": {"version": "v1"}, "new": {"version": "v2"}}
+_DIVIDED = (("shop", "cart"), ("pay", "till"))
+"""The Services with subsets."""
 _PATHS = ("/", "/a", "/a/b", "/ab", "/b/c", "/A")
 _FIRST = 20_000
 """The port of the first listener: each client's port has one of its own."""
@@ -47,7 +50,7 @@ _MANAGER = "type.googleapis.com/envoy.extensions.filters.network.http_connection
 _ROUTER = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"
 _FAULT = "type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault"
 _FAULTS = "envoy.filters.http.fault"
-_OUTBOUND = re.compile(r"outbound\|(\d+)\|[^|]*\|([^.]+)\.([^.]+)\.svc")
+_OUTBOUND = re.compile(r"outbound\|(\d+)\|([^|]*)\|([^.]+)\.([^.]+)\.svc")
 
 
 def world(seed: object, number: int) -> list[Manifest]:
@@ -64,6 +67,7 @@ def world(seed: object, number: int) -> list[Manifest]:
         ),
     ]
     objects += [_virtual_service(draw, f"v{each}") for each in range(draw.one(1, 1, 2, 2, 3, 4))]
+    objects += [_divided(*each) for each in _DIVIDED]
     objects += [_delegate(draw, f"d{each}") for each in range(draw.one(0, 1, 2))]
     objects += [_route(draw, f"r{each}") for each in range(draw.one(0, 0, 0, 1, 2))]
     return objects + [_sidecar(draw, home) for home in ("shop", "away") if draw.often(0.2)]
@@ -73,6 +77,11 @@ def _client(home: str, name: str, labels: Mapping[str, str]) -> Manifest:
     pods = {"serviceAccountName": name, "containers": [{"name": "main", "image": "main"}]}
     spec = {"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": labels}, "spec": pods}}
     return manifest("apps/v1", "Deployment", name, home, spec=spec)
+
+
+def _divided(home: str, name: str) -> Manifest:
+    subsets = [{"name": each, "labels": labels} for each, labels in _SUBSETS.items()]
+    return manifest(_API, "DestinationRule", name, home, spec={"host": name, "subsets": subsets})
 
 
 def _virtual_service(draw: Draw, name: str) -> Manifest:
@@ -119,7 +128,9 @@ def _rule(draw: Draw, *, is_delegate: bool = False) -> dict[str, Any]:
 
 def _destination(draw: Draw) -> dict[str, Any]:
     host = draw.one("rest", *_FULL, "till.pay.svc.cluster.local", "cart.pay.svc.cluster.local")
-    return {"destination": {"host": host} | draw.maybe(0.35, "port", {"number": draw.one(80, 8080)})}
+    destination = {"host": host} | draw.maybe(0.35, "port", {"number": draw.one(80, 8080)})
+    is_divided = any(host == f"{name}.{home}.svc.cluster.local" for home, name in _DIVIDED)
+    return {"destination": destination | draw.maybe(0.4 if is_divided else 0, "subset", draw.of(list(_SUBSETS)))}
 
 
 def _match(draw: Draw) -> dict[str, Any]:
@@ -249,10 +260,11 @@ def _plain(asked: Asked, answer: str, headers: Mapping[str, str]) -> str:
     if answer[:2] == "30":
         return f"{answer} {headers.get('location', '').partition('?')[0]}"
     found = _OUTBOUND.search(answer)
-    if found is not None and int(found[1]) not in _SERVICES.get((found[3], found[2]), ()):
+    if found is not None and int(found[1]) not in _SERVICES.get((found[4], found[3]), ()):
         return "503"  # there is no such cluster
     if found is not None:
-        return f"200 {found[3]}/{found[2]}:{found[1]} as {headers['x-got-path']}"
+        which = "".join(f" {name}={value}" for name, value in _SUBSETS.get(found[2], {}).items())
+        return f"200 {found[4]}/{found[3]}:{found[1]}{which} as {headers['x-got-path']}"
     if "Passthrough" not in answer:
         return answer
     return f"200 {asked['service'].partition('/')[2]}:{asked['port']} as {headers['x-got-path']}"
@@ -324,7 +336,8 @@ def _answer(tracer: Tracer, asked: Asked) -> str:
         return "reset" if outcome.refused else str(outcome.status)
     (share,) = (each for each in outcome.shares if each.share)
     path = "" if trace.forwarded is None else trace.forwarded.path
-    return f"200 {share.key.path}:{share.port} as {path}"
+    which = "".join(f" {name}={value}" for name, value in share.labels)
+    return f"200 {share.key.path}:{share.port}{which} as {path}"
 
 
 def head() -> dict[str, Any]:

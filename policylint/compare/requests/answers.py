@@ -266,7 +266,7 @@ class Answers:
 
     def _is_refused_at_pods(self, trace: Trace) -> bool:
         refusing = {each.at.path[0].key for each in trace.admissions if each.decision.answer == "denied"}
-        pods = (self.simulation.acting.workloads(share.key) for share in trace.outcome.shares if refusing)
+        pods = (self.simulation.acting.workloads(share.key, share.labels) for share in trace.outcome.shares if refusing)
         return any(workload.key in refusing for workloads in pods for workload in workloads)
 
     def _behind(self, trace: Trace) -> str:

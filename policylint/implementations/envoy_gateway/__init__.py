@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.stops import Stop
     from policylint.policy.authorizing import Decision, RequestFacts
     from policylint.policy.client_addresses import Trust
+    from policylint.topology.workloads import Labels
 
 _OWN_FIELDS: Mapping[str, OwnFields] = {
     "BackendTrafficPolicy": {
@@ -107,6 +108,7 @@ class EnvoyGateway(Implementation):
         caller: Resource | None,  # noqa: ARG002
         world: World,
         stated: BackendSession | None,
+        labels: Labels = (),  # noqa: ARG002
     ) -> BackendSession | None:
         from policylint.implementations.envoy_gateway.sessions import session
 

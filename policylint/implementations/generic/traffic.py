@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from policylint.policy.client_addresses import Believed
     from policylint.policy.handling import Handling
     from policylint.topology.ports import HostsServed
+    from policylint.topology.workloads import Labels
 from policylint.implementations.generic.base import Behaviour
 from policylint.model.kinds import SERVICE
 
@@ -420,6 +421,11 @@ class Traffic(Behaviour):
         """Return where objects of it that are no routes send requests that nothing answers; by default nowhere."""
         return ()
 
+    def picked(self, world: World) -> Iterable[tuple[Resource, Pointer, Labels]]:  # noqa: ARG002
+        """Return where objects of it that are no routes send requests to some pods of a Service alone: those with
+        labels."""
+        return ()
+
     def forgeable_lists(self, world: World) -> Iterable[ForgedRule]:  # noqa: ARG002
         """Return lists of addresses of objects of it that are no policies, which go by what clients write."""
         return ()
@@ -476,12 +482,14 @@ class Traffic(Behaviour):
         caller: Resource | None,  # noqa: ARG002
         world: World,  # noqa: ARG002
         stated: BackendSession | None,
+        labels: Labels = (),  # noqa: ARG002
     ) -> BackendSession | None:
         """Return how its proxies connect to a port of a backend; None where that is not known.
 
         Args:
             caller: the Gateway or the workload that connects.
             stated: what a policy asks for, which holds by default.
+            labels: of the pods of the backend that are meant.
         """
         from policylint.implementations.generic.sessions import BackendSession
 

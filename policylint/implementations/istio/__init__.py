@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from policylint.network.meshes import Tunnel
     from policylint.policy.beside import Beside
     from policylint.policy.client_addresses import Believed
+    from policylint.topology.workloads import Labels
 
 _HBONE = 15008
 """The port of the tunnel between ztunnels."""
@@ -481,6 +482,12 @@ class Istio(Implementation):
         found = (*dead_ends(world), *unshown(world), *unbound(world), *unasked(world), *refused(world))
         return (*found, *unmet(world), *twice(world), *contended(world))
 
+    def picked(self, world: World) -> Iterable[tuple[Resource, Pointer, Labels]]:
+        """Return the destinations of VirtualServices that are subsets, with the labels of their pods."""
+        from policylint.implementations.istio.subsets import picked
+
+        return picked(world)
+
     def proxied(self, workload: Resource, world: World) -> bool | None:
         """Return whether a workload is in the mesh; None where nothing says so, and nothing says otherwise."""
         proxy = world.once(Mesh).proxy(workload.key)
@@ -525,11 +532,12 @@ class Istio(Implementation):
         caller: Resource | None,
         world: World,
         stated: BackendSession | None,
+        labels: Labels = (),
     ) -> BackendSession | None:
         from policylint.implementations.istio.sessions import session
 
         is_gateway = caller is not None and caller.key.kind == "Gateway"
-        own = session(backend, port, caller, world, self.root_namespace, is_gateway=is_gateway)
+        own = session(backend, port, caller, world, self.root_namespace, labels, is_gateway=is_gateway)
         return stated or own
 
     def steered_by(self, end: Endpoint, world: World) -> ControlPlane | None:

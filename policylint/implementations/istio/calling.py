@@ -123,7 +123,7 @@ class Sender:
             shown = ClientTls()
             if not self._tunnel:
                 rules = world.once(DestinationRules)
-                shown = rules.for_client(call.service, call.dialled, home, pod_labels, root)
+                shown = rules.for_client(call.service, call.dialled, home, pod_labels, root, call.labels)
             if shown.rule is not None and (shown.identity is None or (proxy is not None and proxy.waypoint)):
                 return None, f"the TLS that {shown.rule.key} sets for clients", None
             if shown.identity is False:

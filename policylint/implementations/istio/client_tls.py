@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from policylint.documents import Pointer
 from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported, names_service
 from policylint.model.selectors import matches
 from policylint.namedtuple import NamedTuple
 from policylint.policy.order import order_stated
+from policylint.topology.workloads import Labels
 
 MUTUAL = "ISTIO_MUTUAL"
 _OF_THE_MESH = ("", MUTUAL)
 _WITHOUT_CERTIFICATE = ("DISABLE", "SIMPLE")
+_WHOLE: Pointer = ("spec", "trafficPolicy")
 
 
 class ClientTls(NamedTuple):
@@ -45,7 +48,13 @@ class DestinationRules:
             self._by_namespace.setdefault(rule.key.namespace, []).append(rule)
 
     def for_client(
-        self, service: Resource, port: int | None, home: str, pod_labels: Mapping[str, Any] | None, root: str
+        self,
+        service: Resource,
+        port: int | None,
+        home: str,
+        pod_labels: Mapping[str, Any] | None,
+        root: str,
+        labels: Labels = (),
     ) -> ClientTls:
         """Return what clients in a namespace show to a port of a Service.
 
@@ -54,6 +63,7 @@ class DestinationRules:
 
         Args:
             pod_labels: of the client; None where they are not known.
+            labels: of the subset that is called.
         """
         if not self._by_namespace:
             return ClientTls()
@@ -72,7 +82,7 @@ class DestinationRules:
             if rules is not own and any(is_exported(rule, home) is None for rule in shown):
                 return ClientTls(None, shown[0])
             if shown:
-                return _acting(shown, port, pod_labels if shown[0].key.namespace == home else {})
+                return _acting(shown, port, pod_labels if shown[0].key.namespace == home else {}, labels)
         return ClientTls()
 
 
@@ -82,7 +92,7 @@ def _is_private(rule: Resource) -> bool:
 
 
 def _sets_tls(rule: Resource) -> bool:
-    return _shows_identity(rule, None) is not True
+    return _shows_identity(rule, None, ()) is not True
 
 
 def _most_specific(service: Resource, rules: Iterable[Resource]) -> Iterator[Resource]:
@@ -97,7 +107,9 @@ def _closeness(host: str) -> int:
     return len(host) if host.startswith("*") else 1 << 16
 
 
-def _acting(rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str, Any] | None) -> ClientTls:
+def _acting(
+    rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str, Any] | None, labels: Labels
+) -> ClientTls:
     """Return what the rules of one host and namespace say: one that selects the client, else the oldest that sets any.
 
     Rules for one host are merged, and the first that has a trafficPolicy gives it (mergeDestinationRule).
@@ -107,8 +119,9 @@ def _acting(rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str
         return ClientTls(None, selecting[0])
     chosen = [rule for rule in selecting if matches(mapping(rule.spec.get("workloadSelector")), pod_labels or {})]
     chosen = chosen or [rule for rule in rules if rule not in selecting]
-    setting = [rule for rule in chosen if isinstance(rule.spec.get("trafficPolicy"), dict)]
-    answers = [ClientTls(_shows_identity(rule, port), rule) for rule in setting]
+    setting = [rule for rule in chosen if policy_at(rule, port, labels)[1] != _WHOLE]
+    setting = setting or [rule for rule in chosen if isinstance(rule.spec.get("trafficPolicy"), dict)]
+    answers = [ClientTls(_shows_identity(rule, port, labels), rule) for rule in setting]
     if not answers:
         return ClientTls()
     differing = next((other for other in answers[1:] if other.identity is not answers[0].identity), None)
@@ -116,12 +129,28 @@ def _acting(rules: Sequence[Resource], port: int | None, pod_labels: Mapping[str
         return ClientTls(None, differing.rule)
     if answers[0].identity is not True:
         return answers[0]
-    return ClientTls(demands=setting[0] if _is_demanded(setting[0], port) else None)
+    return ClientTls(demands=setting[0] if _is_demanded(setting[0], port, labels) else None)
 
 
-def _is_demanded(rule: Resource, port: int | None) -> bool:
+def policy_at(rule: Resource, port: int | None, labels: Labels) -> tuple[Mapping[str, Any], Pointer]:
+    """Return what says how the pods of a subset are connected to at a port, and where: its own trafficPolicy where that
+    says anything of TLS there, else that of the rule (pilot/pkg/networking/util, MergeSubsetTrafficPolicy)."""
+    for number, subset in enumerate(map(mapping, sequence(rule.spec.get("subsets")))) if labels else ():
+        own = mapping(subset.get("trafficPolicy"))
+        of_ports = settings_of_ports(own)
+        if labels_of(subset) == labels and ("tls" in own or port in of_ports or (port is None and of_ports)):
+            return own, ("spec", "subsets", number, "trafficPolicy")
+    return mapping(rule.spec.get("trafficPolicy")), _WHOLE
+
+
+def labels_of(subset: Mapping[str, Any]) -> Labels:
+    """Return the labels of a subset, in one order."""
+    return tuple(sorted((name, text(value)) for name, value in mapping(subset.get("labels")).items()))
+
+
+def _is_demanded(rule: Resource, port: int | None, labels: Labels) -> bool:
     """Return whether a rule has the clients of a port show a certificate of the mesh, in as many words."""
-    policy = mapping(rule.spec.get("trafficPolicy"))
+    policy, _ = policy_at(rule, port, labels)
     return _mode(settings_of_ports(policy).get(port, policy)) == MUTUAL
 
 
@@ -132,12 +161,12 @@ def originates(rule: Resource, port: int | None) -> bool:
     return (port is not None or not of_ports) and _mode(of_ports.get(port, policy)) in ("SIMPLE", "MUTUAL")
 
 
-def _shows_identity(rule: Resource, port: int | None) -> bool | None:
+def _shows_identity(rule: Resource, port: int | None, labels: Labels) -> bool | None:
     """Return whether the clients of a rule show a certificate of the mesh at a port, None where it is not known.
 
     What is set for a port does not inherit from what is set for all (PortTrafficPolicy).
     """
-    policy = mapping(rule.spec.get("trafficPolicy"))
+    policy, _ = policy_at(rule, port, labels)
     of_ports = settings_of_ports(policy)
     modes = [_mode(of_ports.get(port, policy))]
     if port is None:

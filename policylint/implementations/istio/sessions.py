@@ -11,17 +11,24 @@ from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.sessions import BackendSession, against
-from policylint.implementations.istio.client_tls import MUTUAL, DestinationRules, settings_of_ports
+from policylint.implementations.istio.client_tls import MUTUAL, DestinationRules, policy_at, settings_of_ports
 from policylint.implementations.istio.mesh import Mesh
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.kinds import SERVICE
-from policylint.topology.workloads import workloads_selected
+from policylint.topology.workloads import Labels, is_meant, workloads_selected
 
 _OF_MESH = BackendSession("verified", "as a workload of the mesh (mutual TLS)")
 
 
 def session(
-    backend: ResourceKey, port: int | None, caller: Resource | None, world: World, root: str, *, is_gateway: bool
+    backend: ResourceKey,
+    port: int | None,
+    caller: Resource | None,
+    world: World,
+    root: str,
+    subset: Labels,
+    *,
+    is_gateway: bool,
 ) -> BackendSession | None:
     """Return how a proxy connects to a port of a Service; None where that is not known."""
     service = world.get(backend) if backend[:2] == SERVICE else None
@@ -29,26 +36,27 @@ def session(
         return None
     own = world.once(Mesh).proxy(caller.key)
     labels = own.labels if own is not None else mapping(caller.spec.get("selector")) if is_gateway else None
-    shown = world.once(DestinationRules).for_client(service, port, caller.key.namespace, labels, root)
+    shown = world.once(DestinationRules).for_client(service, port, caller.key.namespace, labels, root, subset)
     rule = shown.rule or shown.demands
     if rule is None:
-        return _by_itself(service, world) if is_gateway or own is not None else None
-    policy = mapping(rule.spec.get("trafficPolicy"))
-    if any(mapping(mapping(each).get("trafficPolicy")).get("tls") for each in sequence(rule.spec.get("subsets"))):
+        return _by_itself(service, world, subset) if is_gateway or own is not None else None
+    if not subset and any(
+        mapping(mapping(each).get("trafficPolicy")).get("tls") for each in sequence(rule.spec.get("subsets"))
+    ):
         return None
-    tls, place = _settings(policy, port)
+    tls, place = _settings(*policy_at(rule, port, subset), port)
     if not isinstance(tls, dict):
-        return _by_itself(service, world)
+        return _by_itself(service, world, subset)
     return _stated(tls, rule, place, is_sidecar=not is_gateway)
 
 
-def _settings(policy: Mapping[str, Any], port: int | None) -> tuple[Any, Pointer]:
+def _settings(policy: Mapping[str, Any], at: Pointer, port: int | None) -> tuple[Any, Pointer]:
     """Return what a trafficPolicy says of TLS at a port, and where: what is set for a port inherits nothing."""
     own = settings_of_ports(policy).get(port)
     if own is None:
-        return policy.get("tls"), ("spec", "trafficPolicy", "tls")
-    number = next(at for at, each in enumerate(sequence(policy.get("portLevelSettings"))) if each is own)
-    return own.get("tls"), ("spec", "trafficPolicy", "portLevelSettings", number, "tls")
+        return policy.get("tls"), (*at, "tls")
+    number = next(place for place, each in enumerate(sequence(policy.get("portLevelSettings"))) if each is own)
+    return own.get("tls"), (*at, "portLevelSettings", number, "tls")
 
 
 def _stated(tls: Mapping[str, Any], rule: Resource, place: Pointer, *, is_sidecar: bool) -> BackendSession:
@@ -69,10 +77,12 @@ def _stated(tls: Mapping[str, Any], rule: Resource, place: Pointer, *, is_sideca
     return BackendSession("verified", said, rule, place, sni, names if of_hosts else ())
 
 
-def _by_itself(service: Resource, world: World) -> BackendSession | None:
+def _by_itself(service: Resource, world: World, subset: Labels) -> BackendSession | None:
     """Return what holds without a rule: mutual TLS to pods that are all in the mesh, else what the first byte says."""
     mesh = world.once(Mesh)
-    proxies = [mesh.proxy(each.key) for each in workloads_selected(world, service)]
+    proxies = [
+        mesh.proxy(each.key) for each in workloads_selected(world, service) if not subset or is_meant(each, subset)
+    ]
     if proxies and all(each is not None and each.sure and not each.assumed for each in proxies):
         return _OF_MESH
     return BackendSession("plain") if proxies and not any(proxies) else None

@@ -6,11 +6,12 @@ docs/reference/config/networking/destination-rule, «Subset».
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
+from policylint.implementations.istio.client_tls import labels_of
 from policylint.model import (
     GATEWAY_GROUP,
     Resource,
@@ -27,7 +28,7 @@ from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.model.words import listing
 from policylint.topology.service_ports import BY_NUMBER, called, is_external, ports
-from policylint.topology.workloads import WORKLOADS, is_written_later, pod_labels, workloads_selected
+from policylint.topology.workloads import WORKLOADS, Labels, is_written_later, labels_at, servers_behind
 
 _MESH = "networking.istio.io"
 
@@ -42,7 +43,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
         is_here = any(names_service(host, rule.key.namespace, each.key) for each in services)
         if not is_here and (lacking := _lacking(world, host, rule)) is not None:
             does, fix = f"is for {lacking}, which is missing", "name one that is there"
-            then = "its settings are for nobody: what is sent to others is sent without them"
+            then = "its settings apply to nothing"
             yield DeadEnd(rule, ("spec", "host"), does, fix, (lacking,), then=then, severity="warning")
     for virtual in world.of_kind(_MESH, "VirtualService"):
         for destination, pointer in _mirrors(virtual):
@@ -83,6 +84,38 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
                     words = ", ".join(f"{key}: {value}" for key, value in labels.items())
                     fix = f"give pods the label {words}, or select what they have"
                     yield DeadEnd(virtual, place, does, fix, (service.key, *(rule.key for rule in about)))
+
+
+def picked(world: World) -> Iterator[tuple[Resource, Pointer, Labels]]:
+    """Yield the destinations that are subsets of which is known which pods they are, with the labels of these."""
+    rules = world.of_kind(_MESH, "DestinationRule")
+    for virtual in world.of_kind(_MESH, "VirtualService") if rules else ():
+        for destination, pointer in destinations(virtual):
+            name, found = text(destination.get("subset")), _subset_of(world, virtual, destination, rules)
+            if name and found:
+                yield virtual, pointer[:-1], found
+
+
+def _subset_of(world: World, virtual: Resource, destination: Mapping[str, Any], rules: Sequence[Resource]) -> Labels:
+    """Return the labels of the pods of a destination's subset; () where all that are called so do not have the same
+    ones, where one with the same ones is connected to otherwise, and where it is not seen which pods have them."""
+    host, name = text(destination.get("host")), text(destination.get("subset"))
+    services = world.of_kind("", "Service")
+    service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
+    about = [rule for rule in rules if service is not None and _is_about(rule, service)]
+    subsets = [mapping(subset) for rule in about for subset in sequence(rule.spec.get("subsets"))]
+    found = {labels_of(each) for each in subsets if text(each.get("name")) == name}
+    labels = found.pop() if len(found) == 1 else ()
+    same = [mapping(each.get("trafficPolicy")).get("tls") for each in subsets if labels_of(each) == labels]
+    if (
+        service is None
+        or any(each != same[0] for each in same)
+        or any(is_symbolic(text(each.get("name"))) for each in subsets)
+    ):
+        return ()
+    behind = [labels_at(each) for each in servers_behind(world, service)]
+    is_open = any(is_written_later(label, behind) or is_symbolic(value) for label, value in labels)
+    return () if is_open or any(is_symbolic(each.get(label)) for each in behind for label, _ in labels) else labels
 
 
 def _is_of_another_step(name: str, service: Resource, world: World) -> bool:
@@ -201,9 +234,9 @@ def _is_made(world: World, key: ResourceKey) -> bool:
 def _selects_nothing(service: Resource, labels: Mapping[str, Any], world: World) -> bool:
     """Return whether pods of a Service were seen, none has the labels of a subset, and none may be elsewhere."""
     selector = mapping(service.spec.get("selector"))
-    if not selector or not labels:
+    if not selector or not labels or any(map(is_symbolic, labels.values())):
         return False
-    behind = [pod_labels(each) for each in workloads_selected(world, service)]
+    behind = [labels_at(each) for each in servers_behind(world, service)]
     if (
         not behind
         or any(is_written_later(label, behind) for label in labels)

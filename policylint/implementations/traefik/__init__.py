@@ -34,6 +34,7 @@ from policylint.topology import Topology
 from policylint.topology.ancestry import implementation_of
 from policylint.topology.extensions import extensions_of
 from policylint.topology.routes import Rule
+from policylint.topology.workloads import Labels
 
 _MIDDLEWARE = ("traefik.io", "Middleware")
 _INGRESS_ROUTE = ("traefik.io", "IngressRoute")
@@ -63,6 +64,7 @@ class Traefik(Implementation):
         caller: Resource | None,
         world: World,
         stated: BackendSession | None,
+        labels: Labels = (),  # noqa: ARG002
     ) -> BackendSession | None:
         from policylint.implementations.traefik.sessions import session
 

@@ -449,7 +449,10 @@ class Tracer:
         naming = self.out_of_sight.naming(gateway, request, kind)
         served = list({each.route.key: (each.route, each.hostnames) for each, _ in naming}.values())
         everywhere = list(tried(matches_at(served, request.host, self._narrowing, grpc=request.grpc), request))
-        fitting = ordered(everywhere if among is None else tried(among, request))
+        evaluated = everywhere if among is None else list(tried(among, request))
+        fitting = ordered(evaluated)
+        if why := doubt(evaluated, fitting):
+            return start._replace(outcome=Outcome(unknown=True, reason=why))
         if not fitting or request.scheme in ("tcp", "udp", "tls"):
             reason = f"{gateway} was not seen, and no route here decides"
             return start._replace(outcome=Outcome(unknown=True, reason=reason))

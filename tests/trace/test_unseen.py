@@ -117,3 +117,31 @@ def test_a_route_that_the_api_server_refuses_is_named(tmp_path: Path) -> None:
     found = find(open_workspace([str(tmp_path)]).simulations, Question())
     said = "".join(write("text", found, Paint(on=False)))
     assert said.endswith("HTTPRoute shop/web as written, which the API server refuses (GWP501)\n")
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        "{path: {type: 'PathP${END}', value: /}}",
+        "{path: {value: '/${AREA}'}}",
+        "{path: {value: '${PATH}'}}",
+        "{headers: [{name: x-a, value: '${VALUE}'}], path: {value: /shop}}",
+        "{method: '${METHOD}'}",
+        "'${MATCH}'",
+    ],
+)
+@pytest.mark.parametrize("seen", [(), (EG, EDGE)], ids=["a Gateway that was not seen", "one that was"])
+def test_what_a_variable_may_take_is_nobody_elses(tmp_path: Path, match: str, seen: tuple[str, ...]) -> None:
+    """Whether the Gateway was seen makes no difference to which of two routes takes a request."""
+    one = route(
+        "one", more=f"hostnames: [a.test], rules: [{{matches: [{match}], backendRefs: [{{name: app, port: 80}}]}}]"
+    )
+    rest = route("rest", more="hostnames: [a.test], rules: [{backendRefs: [{name: other, port: 80}]}]")
+    (tmp_path / "world.yaml").write_text(
+        "---\n".join((*seen, service("app"), service("other"), one, rest)), encoding="utf-8"
+    )
+    (simulation,) = open_workspace([str(tmp_path / "world.yaml")]).simulations
+    asked = request({"host": "a.test", "path": "/shop", "headers": {"x-a": "b"} if "headers" in match else {}})
+    found = Tracer(simulation).trace(asked)
+    assert found.outcome.unknown
+    assert "variable" in found.outcome.reason

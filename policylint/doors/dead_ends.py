@@ -20,6 +20,7 @@ from policylint.doors.nginx_servers import rejected
 from policylint.doors.openshift import portless
 from policylint.doors.traefik import TRAEFIK_SERVICE, replaced, unrouted
 from policylint.doors.traefik_first import never_reached
+from policylint.doors.traefik_unmade import unparsed, without_tls
 from policylint.doors.vendors import naming, objects_named
 from policylint.implementations.generic.dead_ends import COPIES, DeadEnd
 from policylint.model import (
@@ -48,6 +49,8 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     """Yield where objects that are doors by themselves lead to nothing."""
     yield from invalid(world)
     yield from unrouted(world)
+    yield from unparsed(world)
+    yield from without_tls(world)
     yield from replaced(world)
     yield from never_reached(world)
     yield from without_service(world)

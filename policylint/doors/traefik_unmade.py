@@ -1,0 +1,96 @@
+"""Rules of which Traefik makes no router, as they do not parse, and routers without TLS where all clients come by TLS.
+
+Source: traefik/traefik @ v3.7.13, pkg/rules/parser.go (expressions of Go: names stand in backticks or double quotes,
+and a text in single quotes is none), pkg/muxer/http/mux.go, pkg/muxer/tcp/mux.go, pkg/server/router/router.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policylint.doors.ended_before import plain_entry_points
+from policylint.doors.traefik_options import ENTRY_POINTS
+from policylint.implementations.generic.dead_ends import DeadEnd
+from policylint.implementations.generic.entry_points import unsecured
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.patterns import Pattern
+
+_GROUP = "traefik.io"
+_OF_REQUESTS = frozenset(
+    {
+        *("clientip", "header", "headerregexp", "headers", "headersregexp", "host", "hostheader", "hostregexp"),
+        *("method", "path", "pathprefix", "pathregexp", "query", "queryregexp"),
+    }
+)
+_OF_CONNECTIONS = frozenset({"alpn", "clientip", "hostsni", "hostsniregexp"})
+_MATCHERS = {"IngressRoute": _OF_REQUESTS, "IngressRouteTCP": _OF_CONNECTIONS}
+"""The matchers of all releases, of routers of both kinds."""
+_QUOTED = Pattern(r"`[^`]*`|\"(?:[^\"\\]|\\.)*\"")
+_CALLED = Pattern(r"([A-Za-z]\w*)\s*\(")
+_BARE = Pattern(r"[(,]\s*([^\s(),&|!'`\"]+)")
+_UNROUTED = "Traefik logs an error and makes no router of it: what it is for gets 404"
+_WRITE = "write names in backticks: Host(`shop.example.com`)"
+
+
+def unparsed(world: World) -> Iterator[DeadEnd]:
+    """Yield the rules that no release of Traefik can read, and those for names that nothing tells without TLS."""
+    for kind, matchers in _MATCHERS.items():
+        for ingress in world.of_kind(_GROUP, kind):
+            for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
+                rule = text(route.get("match"))
+                fault = _fault(rule, matchers) if rule and not is_symbolic(rule) else ("", "")
+                if not fault[0] and kind == "IngressRouteTCP" and not isinstance(ingress.spec.get("tls"), dict):
+                    fault = _without_tls(rule)
+                if fault[0]:
+                    place = ("spec", "routes", number, "match")
+                    yield DeadEnd(ingress, place, fault[0], fault[1], then=_UNROUTED)
+
+
+def _fault(rule: str, matchers: frozenset[str]) -> tuple[str, str]:
+    """Return what is wrong with a rule, and what to write; "" for both where nothing is, as far as that is known."""
+    bare = _QUOTED.sub("``", rule)
+    if "'" in bare:
+        return "has a rule with single quotes, in which no text of a rule stands", _WRITE
+    if "`" in bare.replace("``", "") or bare.count("(") != bare.count(")"):
+        return "has a rule with a quote or bracket that is not closed", "close it"
+    for called in _CALLED.finditer(bare):
+        if called[1].lower() not in matchers:
+            names = "IngressRouteTCP" if matchers is _OF_REQUESTS and called[1].lower() in _OF_CONNECTIONS else ""
+            fix = f"write an {names} for connections" if names else "name a matcher that Traefik knows"
+            return f"has a rule with {called[1]}, which is no matcher of this kind", fix
+    unquoted = _BARE.search(_CALLED.sub("(", bare))
+    if unquoted is not None:
+        return f"has a rule with {unquoted[1]} without quotes, which is no text", _WRITE
+    return "", ""
+
+
+def _without_tls(rule: str) -> tuple[str, str]:
+    """Return that a rule of connections names a host where TLS is not asked for: nothing else tells which host."""
+    names = [each[0] for each in _QUOTED.finditer(rule.partition("HostSNI")[2])]
+    if "HostSNI" not in rule or not names or names[0][1:-1] == "*":
+        return "", ""
+    return f"is for {names[0][1:-1]}, which TLS alone tells, and has no `tls`", "add `tls: {}`, or ask for HostSNI(`*`)"
+
+
+def without_tls(world: World) -> Iterator[DeadEnd]:
+    """Yield the routes without TLS at an entry point of TLS that does not end it for those that ask for none."""
+    points = world.once(unsecured)
+    for ingress in world.of_kind(_GROUP, "IngressRoute") if points else ():
+        named = texts(ingress.spec.get("entryPoints"))
+        if "tls" in ingress.spec or not named or any(map(is_symbolic, named)):
+            continue
+        lost = [name for name in named if name in points and _is_secure(name) and name not in _plain(world)]
+        if lost and len(lost) == len(named):
+            does = f"has no `tls` at entry point {lost[0]}, which ends TLS for no router by itself"
+            fix = f"add `tls: {{}}`, or --entrypoints.{lost[0]}.http.tls=true to the arguments of Traefik"
+            ground = "something in front of Traefik may end TLS"
+            then = "requests by https get 404"
+            yield DeadEnd(ingress, ("spec", "entryPoints"), does, fix, (), ground, then, "warning")
+
+
+def _is_secure(name: str) -> bool:
+    return name in ENTRY_POINTS and ENTRY_POINTS[name].scheme == "https"
+
+
+def _plain(world: World) -> dict[str, Resource]:
+    return dict(world.once(plain_entry_points))

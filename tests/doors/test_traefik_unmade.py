@@ -1,0 +1,124 @@
+"""GWP415 of rules of Traefik that no release parses, and of routers without TLS at an entry point for TLS.
+
+Predicted from traefik/traefik pkg/rules/parser.go and pkg/server/router/router.go.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.linting import lint
+
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{name: http, port: 80}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: example.com/web:1}]}}
+"""
+
+
+def traefik(*more: str) -> str:
+    arguments = ["--entrypoints.web.address=:80", "--entrypoints.websecure.address=:443", *more]
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: traefik, namespace: traefik}}
+spec:
+  selector: {{matchLabels: {{app: traefik}}}}
+  template:
+    metadata: {{labels: {{app: traefik}}}}
+    spec: {{containers: [{{name: traefik, image: "traefik:v3.3", args: {arguments}}}]}}
+"""
+
+
+def route(rule: str, tls: str = "  tls: {}", kind: str = "IngressRoute", points: str = "websecure") -> str:
+    return f"""
+apiVersion: traefik.io/v1alpha1
+kind: {kind}
+metadata: {{name: web, namespace: shop}}
+spec:
+  entryPoints: [{points}]
+  routes:
+  - match: {rule}
+    {"kind: Rule" if kind == "IngressRoute" else "priority: 1"}
+    services: [{{name: web, port: 80}}]
+{tls}
+"""
+
+
+def told(directory: Path, *manifests: str) -> list[tuple[str, str]]:
+    return [(each.severity, each.message) for each in lint(directory, SERVICE, *manifests) if each.rule == "GWP415"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Host(`shop.example.com`)",
+        'Host("shop.example.com") && PathPrefix("/it\'s")',
+        "Host(`a.example.com`) && (PathPrefix(`/a`) || !Path(`/b`))",
+        "hostregexp(`^.+\\.example\\.com$`) && Query(`a`, `b`) && ClientIP(`10.0.0.0/8`)",
+        "Host(`${HOST}`)",
+        "${RULE}",
+        "HeadersRegexp(`a`, `b'c`)",
+    ],
+)
+def test_rules_that_parse(tmp_path: Path, rule: str) -> None:
+    assert told(tmp_path, route(rule)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ("Host('shop.example.com')", "single quotes"),
+        ("Host(`a`) || PathPrefix('/b')", "single quotes"),
+        ("Host(shop.example.com)", "without quotes"),
+        ("Host(`shop.example.com`) && PathPrefix(/api)", "without quotes"),
+        ("Host(`shop.example.com`", "not closed"),
+        ("Host(`shop.example.com)", "not closed"),
+        ("Hosts(`shop.example.com`)", "no matcher"),
+        ("HostSNI(`shop.example.com`)", "no matcher"),
+    ],
+)
+def test_rules_that_do_not(tmp_path: Path, rule: str, why: str) -> None:
+    ((severity, message),) = told(tmp_path, route(rule))
+    assert severity == "error"
+    assert why in message
+
+
+@pytest.mark.parametrize(
+    ("rule", "tls", "why"),
+    [
+        ("HostSNI(`db.example.com`)", "  tls: {passthrough: true}", ""),
+        ("HostSNI(`*`)", "", ""),
+        ("HostSNI(`*`) && ClientIP(`10.0.0.0/8`)", "", ""),
+        ("HostSNI(`db.example.com`)", "", "which TLS alone tells"),
+        ("Host(`db.example.com`)", "  tls: {}", "no matcher"),
+    ],
+)
+def test_rules_of_connections(tmp_path: Path, rule: str, tls: str, why: str) -> None:
+    found = told(tmp_path, route(rule, tls, "IngressRouteTCP"))
+    assert [why in message for _, message in found] == ([True] if why else [])
+
+
+@pytest.mark.parametrize(
+    ("manifests", "lost"),
+    [
+        ((traefik(), route("Host(`a.example.com`)", "")), True),
+        ((traefik(), route("Host(`a.example.com`)")), False),
+        ((traefik("--entrypoints.websecure.http.tls=true"), route("Host(`a.example.com`)", "")), False),
+        ((traefik(), route("Host(`a.example.com`)", "", points="web")), False),
+        ((traefik(), route("Host(`a.example.com`)", "", points="web, websecure")), False),
+        ((route("Host(`a.example.com`)", ""),), False),  # nothing tells how Traefik runs; its chart ends TLS there
+    ],
+)
+def test_routers_without_tls(tmp_path: Path, manifests: tuple[str, ...], lost: bool) -> None:
+    assert [severity for severity, _ in told(tmp_path, *manifests)] == (["warning"] if lost else [])

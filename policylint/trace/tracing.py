@@ -445,16 +445,14 @@ class Tracer:
     def _at_unseen(self, start: Trace, gateway: ResourceKey, among: Sequence[RuleCandidate] | None) -> Trace:
         """Return the trace of the request at a Gateway that was not seen: only the routes that name it are known."""
         request = start.request
-        kind = "GRPCRoute" if request.grpc else "HTTPRoute"
-        naming = self.out_of_sight.naming(gateway, request, kind)
+        naming = self.out_of_sight.naming(gateway, request, "GRPCRoute" if request.grpc else "HTTPRoute")
         served = list({each.route.key: (each.route, each.hostnames) for each, _ in naming}.values())
         everywhere = list(tried(matches_at(served, request.host, self._narrowing, grpc=request.grpc), request))
         evaluated = everywhere if among is None else list(tried(among, request))
         fitting = ordered(evaluated)
-        if why := doubt(evaluated, fitting):
-            return start._replace(outcome=Outcome(unknown=True, reason=why))
-        if not fitting or request.scheme in ("tcp", "udp", "tls"):
-            reason = f"{gateway} was not seen, and no route here decides"
+        why = doubt(evaluated, fitting)
+        if why or not fitting or request.scheme in ("tcp", "udp", "tls"):
+            reason = why or f"{gateway} was not seen, and no route here decides"
             return start._replace(outcome=Outcome(unknown=True, reason=reason))
         winner = fitting[0]
         rivals = list(self.out_of_sight.rivals(naming, request, winner, everywhere))

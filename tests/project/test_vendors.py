@@ -35,6 +35,7 @@ _DOORS = frozenset(
             "doors.nginx_servers",
         ),
         *("doors.openshift", "doors.peculiar", "doors.traefik", "doors.traefik_first", "doors.traefik_options"),
+        "doors.traefik_unmade",
     }
 )
 """The modules of `doors/` that are about one controller's own kinds, as those of `implementations/` are."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from policylint.documents import read
-from policylint.model import mapping, sequence, text
+from policylint.model import mapping, sequence, text, texts
 from policylint.model.shipped import shipped_data
 from policylint.namedtuple import NamedTuple
 
@@ -20,11 +20,13 @@ class FormerKind(NamedTuple):
         reader: who read it.
         since: the release of it that does not.
         instead: what is read today, in words.
+        told: what scripts say before the release in use.
     """
 
     reader: str
     since: str
     instead: str
+    told: tuple[str, ...] = ()
 
 
 def former_kinds(present: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], FormerKind]:
@@ -40,5 +42,6 @@ def _table() -> Mapping[tuple[str, str], FormerKind]:
     found = {}
     for entry in entries:
         group, _, kind = text(entry.get("kind")).rpartition("/")
-        found[group, kind] = FormerKind(*(text(entry.get(field)) for field in ("reader", "since", "instead")))
+        reader, since, instead = (text(entry.get(field)) for field in ("reader", "since", "instead"))
+        found[group, kind] = FormerKind(reader, since, instead, tuple(texts(entry.get("told"))))
     return found

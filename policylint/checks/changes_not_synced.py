@@ -21,6 +21,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         options = texts(mapping(application.spec.get("syncPolicy")).get("syncOptions"))
         if _OPTION not in (option.replace(" ", "") for option in options):
             continue
+        found: dict[tuple[str, str], Finding] = {}
         for number, entry in enumerate(map(mapping, sequence(application.spec.get("ignoreDifferences")))):
             group, kind = text(entry.get("group")), text(entry.get("kind"))
             if not _is_ours(group, kind, simulation):
@@ -30,7 +31,9 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     match = _ITEM.search(path)
                     if match is not None:
                         place: Pointer = ("spec", "ignoreDifferences", number, field, index)
-                        yield _finding(application, place, path, path[: match.start()], _meant(entry, kind))
+                        kept = path[: match.start()], _meant(entry, kind)  # once, whatever else of it is ignored
+                        found.setdefault(kept, _finding(application, place, path, *kept))
+        yield from found.values()
 
 
 def _is_ours(group: str, kind: str, simulation: Simulation) -> bool:

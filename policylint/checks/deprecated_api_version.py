@@ -66,11 +66,11 @@ def _former(simulation: Simulation) -> Iterator[Finding]:
 
 def _is_still_read(simulation: Simulation, kind: tuple[str, str], former: FormerKind) -> bool:
     """Return whether the release in use reads a kind: its number says so, or else the CRD that comes with it."""
-    from policylint.catalog.releases import about, version
+    from policylint.catalog.releases import about, names, version
 
     catalog, since = simulation.catalog, version(former.since)
     for name, release in {**catalog.releases, **catalog.other_releases}.items():
-        if about(name).title == former.reader and since is not None:
+        if since is not None and former.reader in (name, about(name).title if name in names() else ""):
             return release < since
     return bool(simulation.world.definitions(*kind))
 

@@ -82,7 +82,9 @@ def _passes_on(world: World) -> bool:
     for about in map(mapping, sequence(keeping().get("plugins"))):
         maps = (each for each in world.of_kind("", "ConfigMap") if each.key.name == about.get("map"))
         settings = [mapping(each.body.get("data")) for each in maps]
-        settings += [values for _, values, _ in values_of(world, text(about.get("chart")))]
+        chart = text(about.get("chart"))
+        settings += [values for _, values, _ in values_of(world, chart)]
+        settings += map(mapping, world.unseen.values_of(chart))
         places = [tuple(place.split(".")) for place in texts(about.get("places"))]
         if any(value_at(each, place) in texts(about.get("values")) for each in settings for place in places):
             return True

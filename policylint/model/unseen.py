@@ -54,6 +54,7 @@ class UnseenSource(NamedTuple):
             None where that is not known.
         chart: its name, "" where that is not known, or it is none.
         reads: the annotations and labels of which texts in its values speak: arguments of programs, filters, selectors.
+        values: returns those of a chart.
     """
 
     noun: str = "source"
@@ -61,6 +62,7 @@ class UnseenSource(NamedTuple):
     makes: frozenset[Kind] | None = None
     chart: str = ""
     reads: frozenset[str] = frozenset()
+    values: Callable[[], object] = dict
 
     def may_make(self, kind: Kind, complete: Complete) -> bool:
         """Tell whether it may make objects of a kind, whatever its values say of them."""
@@ -353,6 +355,11 @@ class Unseen:
         may read it."""
         places = (self._everywhere, *self._namespaces.values())
         return any(name in making.source.reads for making_of in places for making in making_of.values())
+
+    def values_of(self, chart: str) -> list[object]:
+        """Return the values of each installation of a chart that is not rendered, wherever they stand."""
+        places = (self._everywhere, *self._namespaces.values())
+        return [each.source.values() for place in places for each in place.values() if each.source.chart == chart]
 
     def installing(self, chart: str) -> list[str]:
         """Return the namespaces into which something installs a chart that is not rendered, sorted."""

@@ -124,8 +124,11 @@ _RELEASED = Pattern(
 """Manifests of a release: a file of it, or a directory for kustomize."""
 _BRINGS = Pattern(r"\b(\w+) install((?:[ \t]+-[^\n|;&#`]*)?)[ \t]--crds\b([^\n|;&#`]*)")
 """Commands that write CRDs for kubectl, with their options."""
-_UNPACKED = Pattern(r"(?:^|[\s/])([a-z][a-z-]*-|[A-Z][A-Z_]*_VERSION=)[\"']?v?(\d+\.\d+(?:\.\d+)?)(?=[/\s\"'`;&]|$)")
-"""Archives of a release that are unpacked, and variables that say which one is fetched."""
+_UNPACKED = Pattern(
+    r"(?:^|[\s/])([a-z][a-z-]*-|[A-Z][A-Z_]*_VERSION=|--[a-z-]+-version[= ]|kindest/node:)"
+    r"[\"']?v?(\d+\.\d+(?:\.\d+)?)(?=[/@\s\"'`;&]|$)"
+)
+"""Archives of a release that are unpacked, and variables and options that say which one is fetched."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")
 _NAME = Pattern(r"[a-z0-9][a-z0-9.-]*")
 _INTO = Pattern(r"(?:^|\s)(?:-n\s*|--namespace[\s=]\s*)[\"']?([^\s\"']+)")
@@ -193,7 +196,8 @@ def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
     """Yield script, chart and version of each chart that scripts install in a version that they state, or a file of
     variables beside them, script, repository and version of the manifests that they apply from GitHub, script and
     command of what a program brings itself (`linkerd install --crds`), with no version, and script, name and version
-    of what they unpacked (`cd istio-1.2.2`) or have a program fetch (`ISTIO_VERSION=1.2.2`)."""
+    of what they unpacked (`cd istio-1.2.2`) or have a program fetch (`ISTIO_VERSION=1.2.2`, `--cluster-version 1.14`).
+    """
     for install in installs(scripts):
         if stated := _version(install.options.get("--version", ""), install.text, scripts):
             yield install.script, install.chart, stated
@@ -206,7 +210,7 @@ def charts(scripts: Scripts) -> Iterator[tuple[str, str, str]]:
         for program in dict.fromkeys(brings):
             yield script, f"{program} install --crds", ""
         for name, stated in dict.fromkeys(each.groups() for each in text.all(_UNPACKED)):
-            yield script, name, stated
+            yield script, name.rstrip("= "), stated
 
 
 def _version(stated: str, text: ScriptText, scripts: Scripts) -> str:

@@ -51,6 +51,12 @@ ENVIRONMENTS = frozenset(
     {"dev", "develop", "development", "int", "integration", "qa", "uat", "acceptance", "stage", "staging", "preprod"}
     | {"prod", "production", "live"}
 )
+PLATFORMS = frozenset(
+    {"aws", "eks", "azure", "aks", "gcp", "gke", "oci", "oke", "digitalocean", "hetzner", "ibm", "openshift"}
+    | {"local", "kind", "k3d", "k3s", "minikube", "talos", "bare-metal", "baremetal", "on-prem", "onprem"}
+)
+"""What clusters run on: directories of two of these names, side by side, are of two clusters."""
+CALLED = ENVIRONMENTS | PLATFORMS
 
 
 def is_out_of_use(path: str) -> bool:

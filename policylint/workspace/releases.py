@@ -6,9 +6,10 @@ no proof: nothing that rests on it alone is certain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from policylint.catalog.former import former_kinds
 from policylint.catalog.kinds import Catalog
 from policylint.catalog.releases import (
     OLDER,
@@ -22,7 +23,7 @@ from policylint.catalog.releases import (
     stated,
     version,
 )
-from policylint.model import GATEWAY_GROUP, Location, Spot, World, mapping, sequence, text
+from policylint.model import GATEWAY_GROUP, Location, Spot, World, mapping, sequence, text, texts
 from policylint.model.words import listing
 from policylint.render.in_use import InUse, Naming, in_use
 from policylint.simulation import Simulation
@@ -73,19 +74,20 @@ def judged(
                 releases[product.name], told[product.name] = oldest, uses[0].said + OLDER
         elif not uses and (brought := _bundled(product, world, kustomizations, by_hand, home)) is not None:
             others[product.name] = brought
-        elif not uses and (unpacked := [each.release for each in _of_scripts(product, by_hand, home, ("unpacked",))]):
+        elif not uses and (unpacked := _unpacked(texts(product.found.get("unpacked")), by_hand, home)):
             others[product.name] = max(unpacked)
         if product.configuration and (said := _settings(product, world, catalog, releases.get(product.name))):
             settings[product.name] = said
+    for former in former_kinds(world.kinds()).values():
+        if former.told and (stated_there := _unpacked(former.told, by_hand, home)):
+            others[former.reader] = max(stated_there)
     is_told = releases or others or settings
     return catalog.of_releases(releases, settings, told, contradicted, others) if is_told else catalog
 
 
-def _of_scripts(
-    product: ReleasedProduct, by_hand: ByHand, home: str, fields: Iterable[str] = ("charts", "repositories")
-) -> list[InUse]:
+def _of_scripts(product: ReleasedProduct, by_hand: ByHand, home: str) -> list[InUse]:
     """Return the releases of the charts of a product that scripts install: those near an environment, if there are."""
-    names = {text(name) for field in fields for name in sequence(product.found.get(field))}
+    names = {text(name) for field in ("charts", "repositories") for name in sequence(product.found.get(field))}
     brings = mapping(product.found.get("commands"))
     found = [
         InUse(
@@ -100,6 +102,20 @@ def _of_scripts(
     ]
     near = {use: _nearness(use.location.file, home) for use in found}
     return [use for use in found if near[use] == max(near.values())]
+
+
+def _unpacked(words: Collection[str], by_hand: ByHand, home: str) -> list[Version]:
+    """Return the releases that scripts state after some words: archives, variables, options; those near an environment.
+
+    They tell what is read still, and nothing is judged by them.
+    """
+    found = [
+        (_nearness(script, home), release)
+        for script, name, stated in (by_hand() if words else ())
+        if name in words and (release := version(stated)) is not None and any(release)
+    ]
+    nearest = max((near for near, _ in found), default=0)
+    return [release for near, release in found if near == nearest]
 
 
 def _nearness(script: str, home: str) -> int:
@@ -135,8 +151,6 @@ def _is_one(uses: Sequence[InUse]) -> bool:
 def present(world: World, catalog: Catalog) -> Iterator[ReleasedProduct]:
     """Yield the products of whose kinds an environment has objects, of former ones, too, and those that serve its
     GatewayClasses."""
-    from policylint.catalog.former import former_kinds
-
     own = {*world.kinds()}
     found = {name for kind, (name, _) in kinds().items() if kind in own}
     if former := {each.reader for each in former_kinds(own).values()}:

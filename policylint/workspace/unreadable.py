@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 _OF_MANIFESTS = Pattern(r"[-\s{,]*(?:(?:apiVersion|kind)\b|\"(?:apiVersion|kind)\"|'(?:apiVersion|kind)')")
 _OF_A_SHELL = Pattern(r"(?:cat|kubectl|oc|tee)\b[^\n#]*<<")
 _OF_AN_API = Pattern(r"[\"']?(?:openapi|swagger|asyncapi)[\"']?:")
+_OF_DESCRIBE = "API Version:"
+"""A line of what `kubectl describe` prints."""
 _OF_RECORDS = Pattern(r"\{.*\}\s*")
 """A line of JSON Lines, which logs are."""
 
@@ -26,6 +29,8 @@ def would_hold_manifests(source: Source, file: str) -> bool:
     lines = source.text(file)
     if any(line.startswith("```") for line in lines):  # a piece of a page
         return False
+    if is_printed(lines):
+        return False
     if len(lines) > 1 and all(map(_OF_RECORDS.fullmatch, filter(None, lines))):
         return any(map(_is_object, lines))
     if any(map(_OF_AN_API.match, lines)):  # its objects have kinds, too
@@ -34,6 +39,11 @@ def would_hold_manifests(source: Source, file: str) -> bool:
     if file.rpartition("/")[2].startswith("values") or is_called_otherwise(file):
         return any(line.startswith("apiVersion:") for line in lines)
     return any(map(_OF_MANIFESTS.match, lines)) and not any(map(_OF_A_SHELL.match, lines))
+
+
+def is_printed(lines: Iterable[str]) -> bool:
+    """Return whether a file holds what `kubectl describe` printed, for people."""
+    return any(line.startswith(_OF_DESCRIBE) for line in lines)
 
 
 def _is_object(line: str) -> bool:

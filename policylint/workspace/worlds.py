@@ -42,7 +42,7 @@ from policylint.workspace.assumptions import Assumptions
 from policylint.workspace.charts_beside import deployed, entries_of, installed_elsewhere
 from policylint.workspace.elsewhere import PodsElsewhere
 from policylint.workspace.templates import Templates
-from policylint.workspace.unreadable import would_hold_manifests
+from policylint.workspace.unreadable import is_printed, would_hold_manifests
 from policylint.workspace.values_beside import values_beside, values_files
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ class ReadTree(NamedTuple):
         values = [file for file in values if not taken.intersection((file.path, file.relative))]
         labels = cache(self._labels)
         homes = self._homes(each for each in known if each.alternative_of)
+        printed = cache(lambda file: self.source.root is not None and is_printed(self.source.text(file)))
         for environment in known:
             if (env and environment.name not in env) or not self._may_have_part(scope, environment):
                 continue
@@ -217,7 +218,7 @@ class ReadTree(NamedTuple):
                 environment.name,
                 objects,
                 unseen=made_elsewhere,
-                problems=environment.problems,
+                problems=[each for each in environment.problems if not printed(each.file)],
                 stopping=environment.stopping,
                 not_rendered=environment.not_rendered,
                 orphans=environment.orphans,

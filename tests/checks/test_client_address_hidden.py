@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.checks import run
 from policylint.model import Finding
+from policylint.workspace import open_workspace
 from tests.worlds import gateway, gateway_class, route, service, simulated
 
 OFFICE = "203.0.113.0/24"
@@ -205,6 +208,39 @@ def test_values_that_config_maps_hold(references: str, own: str, is_hidden: bool
     beside = HELD.replace("NAME", "two").replace("KEY", "values.yaml").replace("MODE", "snat")
     release = CILIUM.replace("VALUES", references).replace("OWN", own)
     assert bool(findings(release, held, beside, WEB, published("web", "shop"), office())) is is_hidden
+
+
+INFLATED = """kind: Kustomization
+apiVersion: kustomize.config.k8s.io/v1beta1
+resources: [web.yaml]
+helmCharts: [{name: cilium, repo: "https://helm.cilium.io/", version: 1.18.0, valuesFile: own.yaml}]
+"""
+BY_ARGO = """apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: cilium, namespace: argocd}
+spec:
+  project: default
+  destination: {server: "https://kubernetes.default.svc", namespace: kube-system}
+  sources:
+    - {repoURL: "https://helm.cilium.io/", chart: cilium, targetRevision: 1.18.0, helm: {valueFiles: [$own/own.yaml]}}
+    - {repoURL: "https://git.example.com/site", targetRevision: main, ref: own}
+    - {repoURL: "https://git.example.com/site", targetRevision: main, path: web}
+"""
+
+
+@pytest.mark.parametrize(("mode", "is_hidden"), [("dsr", False), ("hybrid", False), ("snat", True)])
+@pytest.mark.parametrize(
+    "files",
+    [{"kustomization.yaml": INFLATED, "web.yaml": ""}, {"app.yaml": BY_ARGO, "web/web.yaml": ""}],
+    ids=["inflated by kustomize", "value files of an Application"],
+)
+def test_values_in_files(tmp_path: Path, files: dict[str, str], mode: str, is_hidden: bool) -> None:
+    for path, content in {**files, "own.yaml": f"loadBalancer: {{mode: {mode}}}\n"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        text = content or "---\n".join((WEB, published("web", "shop"), office()))
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    found = [each for each in open_workspace([str(tmp_path)]).findings() if each.rule == "GWP327"]
+    assert bool(found) == is_hidden
 
 
 @pytest.mark.parametrize("field", ["ipBlocks", "remoteIpBlocks", "notIpBlocks"])

@@ -113,3 +113,21 @@ def test_what_scripts_unpack_or_fetch_tells_the_release(
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(content, encoding="utf-8")
     assert bool([each for each in policylint.lint(tmp_path).known if each.rule == "GWP502"]) == told
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("az aks create --node-count 1 --kubernetes-version 1.13.12 \\\n  --name a", False),
+        ("minikube start --kubernetes-version=v1.15.3", False),
+        ("gcloud container clusters create a --cluster-version=1.14", False),
+        ("kind create cluster --image kindest/node:v1.15.3@sha256:abc", False),
+        ("minikube start --kubernetes-version=v1.22.0", True),
+        ("minikube start --kubernetes-version=v1.15.3\nminikube start --kubernetes-version=v1.30.0", True),
+        ("az aks create --other-version 1.13.12", True),
+    ],
+)
+def test_what_scripts_make_a_cluster_of_tells_what_it_reads(tmp_path: Path, script: str, told: bool) -> None:
+    (tmp_path / "README.md").write_text(f"```\n{script}\nkubectl get nodes\n```\n", encoding="utf-8")
+    (tmp_path / "a.yaml").write_text(manifest("extensions/v1beta1", "Ingress", "a", "shop", "spec: {}"), "utf-8")
+    assert bool([each for each in policylint.lint(tmp_path).known if each.rule == "GWP502"]) == told

@@ -289,6 +289,13 @@ def made_at(*places: str, app: str = "apps/shop") -> dict[str, str]:
         ),
         ({**top("a", "of/one"), **top("b", "of/two"), **made_at("of/one", "of/two")}, ["in-cluster"]),
         (
+            {**top("a", "of/aws"), **top("b", "of/azure"), **top("c", "of/local")}
+            | made_at("of/aws", "of/azure", "of/local"),
+            ["aws", "azure", "local"],
+        ),
+        ({**top("a", "of/aws"), **top("b", "of/two"), **made_at("of/aws", "of/two")}, ["in-cluster"]),
+        ({**top("a", "aws/apps"), **top("b", "gcp/apps"), **made_at("aws/apps", "gcp/apps")}, ["aws", "gcp"]),
+        (
             {
                 **top("a", "of/prod"),
                 **top("b", "of/common"),
@@ -311,6 +318,9 @@ def made_at(*places: str, app: str = "apps/shop") -> dict[str, str]:
         "in one of environments",
         "in the middle",
         "called otherwise",
+        "called as what clusters run on",
+        "one of them alone",
+        "at the top",
         "nothing twice",
         "of other clusters",
     ],

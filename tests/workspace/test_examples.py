@@ -293,6 +293,36 @@ def test_pipelines_that_write_objects_out_are_no_manifests(tmp_path: Path, path:
     assert ("GWP910" in found) == (told or (bool(start) and not path.startswith(".github")))
 
 
+PRINTED = """\
+Name:         web
+API Version:  gateway.networking.k8s.io/v1
+Kind:         HTTPRoute
+Spec:
+  Any Of:
+    Type:  integer
+    Type:  string
+%s"""
+
+
+@pytest.mark.parametrize("more", ["", "  kind: a\n oops\n"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {},
+        {f"overlays/{each}/kustomization.yaml": "resources: [../../base]\n" for each in ("a", "b")}
+        | {"base/kustomization.yaml": "resources: []\n"},
+    ],
+    ids=["plain", "beside overlays"],
+)
+def test_what_kubectl_describe_printed_is_no_manifest(tmp_path: Path, more: str, beside: dict[str, str]) -> None:
+    files = {**GOOD, **beside, "printed.yaml": PRINTED % more}
+    assert not {"GWP504", "GWP910"} & {each.rule for each in loud(tree(tmp_path, files))}
+    for word, key in (("API Version", "apiVersion"), ("Kind", "kind"), ("Name:  ", "metadata: {name: web}\nx:")):
+        files["printed.yaml"] = files["printed.yaml"].replace(word, key)
+    told = {"GWP504", "GWP910"} & {each.rule for each in loud(tree(tmp_path, files))}
+    assert bool(told) == (not (more and beside))  # beside overlays, a plain file that cannot be read is counted alone
+
+
 def test_values_of_a_chart_are_no_manifest(tmp_path: Path) -> None:
     """Their routes and extra objects have kinds and versions, too, further in."""
     broken = "hosts: []]\nroute:\n  apiVersion: v1\n  kind: HTTPRoute\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from policylint.catalog import former
-from policylint.render import live
+from policylint.render import lessons
 from policylint.workspace import open_workspace
 
 UNREAD = "apiVersion: example.net/v1\nkind: {}\nmetadata: {{name: a{}}}\n"
@@ -54,8 +54,10 @@ def test_whether_a_kind_is_read_is_asked_once(tmp_path: Path, monkeypatch: pytes
     ],
 )
 def test_directories_that_are_tried_by_themselves(directory: str, lesson: tuple[str, str] | None) -> None:
-    assert live._tried(directory) == lesson
+    assert lessons._tried(directory) == lesson
 
 
 def test_every_directory_of_such_directories_is_looked_at() -> None:
-    assert [name for name in live._COURSES | live.TUTORIALS if not live._ON_THE_WAY.search(f"/{name}/x")] == []
+    assert [
+        name for name in lessons._COURSES | lessons._TUTORIALS if not lessons._ON_THE_WAY.search(f"/{name}/x")
+    ] == []

@@ -44,7 +44,7 @@ from policylint.render.helm.layers import Layers, merged
 from policylint.render.helm.unrendered import known_of, usual_of
 from policylint.render.journal import Journal
 from policylint.render.kustomize.build import Kustomizer
-from policylint.render.live import ENVIRONMENT_MARKERS, ENVIRONMENTS
+from policylint.render.live import CALLED, ENVIRONMENT_MARKERS, ENVIRONMENTS, PLATFORMS
 from policylint.render.provenance import Manifest, Provenance, entries, fill_in_namespace, identity, manifests_of
 from policylint.render.stops import REFUSED
 from policylint.render.tree import Tree, directories_above, join
@@ -715,14 +715,14 @@ def _sites(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
 
 
 def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
-    """Return the roots, by their numbers, of each of several directories that are called as environments are, or lie in
-    one that holds environments; none where a root there says which cluster it is for."""
+    """Return the roots, by their numbers, of each of several directories that are called as environments are or as
+    what clusters run on, or lie in one that holds environments; none where a root says which cluster it is for."""
     stages: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for number, root in enumerate(roots):
         steps = tree.path_of(root.file).split("/")
         above = ["", *steps]
         depth = next(
-            (at for at in range(len(steps) - 1) if above[at] in ENVIRONMENT_MARKERS or steps[at] in ENVIRONMENTS), None
+            (at for at in range(len(steps) - 1) if above[at] in ENVIRONMENT_MARKERS or steps[at] in CALLED), None
         )
         if depth is not None and (root.kind != "Application" or _destination(root) == LOCAL):
             stages["/".join(steps[:depth])][steps[depth]].add(number)
@@ -731,8 +731,8 @@ def _stages(tree: Tree, roots: Sequence[Manifest]) -> dict[str, set[int]]:
 
 def _tops(entered: Sequence[Collection[str]], roots: Sequence[Manifest]) -> dict[str, set[int]]:
     """Return the roots, by their numbers, that each deploy one of several directories which differ in one step, of
-    which one at least is called as environments are, or all are in one that holds environments: `apps/production`,
-    `apps/local`; none where there are no such directories.
+    which one at least is called as environments are, or two as what clusters run on, or all are in one that holds
+    environments: `apps/production`, `apps/local`; none where there are no such directories.
 
     Args:
         entered: the directories that each root deploys.
@@ -745,6 +745,6 @@ def _tops(entered: Sequence[Collection[str]], roots: Sequence[Manifest]) -> dict
                 named["/".join(steps[:at]), "/".join(steps[at + 1 :])][step].add(number)
     for (above, _), stages in sorted(named.items()):
         is_marked = above.rpartition("/")[2] in ENVIRONMENT_MARKERS or not ENVIRONMENTS.isdisjoint(stages)
-        if len(stages) > 1 and is_marked:
+        if len(stages) > 1 and (is_marked or len(PLATFORMS.intersection(stages)) > 1):
             return dict(stages)
     return {}

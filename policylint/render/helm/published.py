@@ -26,7 +26,7 @@ def source(chart: str, values: Any, *, seen: bool = True) -> UnseenSource:
         seen: whether these are all of its values.
     """
     makes = _made(chart, values) if seen else None
-    return UnseenSource("chart", mentions(values), makes, chart, names_read(values))
+    return UnseenSource("chart", mentions(values), makes, chart, names_read(values), lambda: values)
 
 
 def _made(chart: str, values: Any) -> frozenset[Kind] | None:

@@ -62,7 +62,7 @@ def _conflict(root: Mapping[str, Any], leaf: Mapping[str, Any]) -> bool:
 
 
 def _differ(root: object, leaf: object) -> bool:
-    """Tell whether a condition on a text is not one within another: expressions, and `{}`, are compared with nothing."""
+    """Tell whether a condition on a text is not one within another: expressions, and `{}`, are compared to nothing."""
     outer, inner = mapping(root), mapping(leaf)
     if root is None or leaf is None or any(map(is_symbolic, (*outer.values(), *inner.values()))):
         return False

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.doors.istio_rules import (
+    IMPLEMENTATION,
     MESH,
     Server,
     body_of,
@@ -53,7 +54,7 @@ def mesh_doors(world: World, backends: Backends) -> Iterator[Door]:
 def _called(world: World, virtual: Resource) -> Mapping[tuple[str, int], list[Resource]]:
     """Return the Services that a VirtualService of the mesh is for, by what their port carries, and its number; at
     ports of connections those alone of which no variable leaves open what it does with them."""
-    behaviour = implementation("istio")
+    behaviour = implementation(IMPLEMENTATION)
     is_open = is_left_open(virtual) or any(map(_is_open, (virtual.spec.get("tcp"), virtual.spec.get("tls"))))
     gateways, hosts = words(entries(virtual, "gateways")), words(entries(virtual, "hosts"))
     found: dict[tuple[str, int], list[Resource]] = {}

@@ -30,7 +30,7 @@ from policylint.topology.backends import LABELS
 from policylint.topology.routes import UNSEEN
 from policylint.topology.service_ports import port_at
 
-_IMPLEMENTATION = "istio"
+IMPLEMENTATION = "istio"
 _WHOLE = 100
 _GROUP = Pattern(r"\\([0-9])")
 """What stands for a group of an expression in what is put in its place."""
@@ -106,7 +106,7 @@ def _marks(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, An
     """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
     not shown to the proxies; of others that are subsets, which pods they are. Of a Service that is missing its own
     resolution tells."""
-    behaviour = implementation(_IMPLEMENTATION)
+    behaviour = implementation(IMPLEMENTATION)
     ends = behaviour.dead_ends(world)
     told = (end for end in ends if end.pointer[3:4] == ("route",) and all(map(world.get, end.about)))
     picked = {(holder.key, pointer): {LABELS: dict(labels)} for holder, pointer, labels in behaviour.picked(world)}

@@ -346,8 +346,8 @@ def _reference(
 ) -> dict[str, Any]:
     """Return a destination as routes name it; without a port it is that of the Service, of several the server's.
 
-    Sidecars look among the Services with the port of the listener, so that it is always that one (and a waypoint may
-    take another).
+    For requests, sidecars look among the Services with the port of the listener, so that it is always that one (and a
+    waypoint may take another).
     Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster; httproute.go, servicesByName.
     """
     destination = mapping(route.get("destination"))
@@ -359,7 +359,8 @@ def _reference(
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
     own = _port(world, virtual, route)
-    port = own if own and (port or not server.for_mesh) else server.opening.port
+    by_listener = server.for_mesh and server.opening.scheme == "http"
+    port = own if own and (port or not by_listener) else server.opening.port
     faults |= {OF_LISTENER: True} if own not in (None, port) else {}
     if mapping(destination.get("port")).get("number") is not None:
         faults[ANY_PORT] = True  # what the mesh knows by this host has the say, `dead_ends`

@@ -247,7 +247,7 @@ def removed_protections(
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
                 findings += peers_widened(pair, environment)
-                findings += decided_beside(pair)
+                findings += decided_beside(pair, () if environment.requests is None else environment.requests.shown)
                 findings += logins_bypassed(pair)
                 findings += others_named(pair)
                 findings += statements_lost(pair)

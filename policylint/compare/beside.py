@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from policylint.compare.lifting import may_lift
@@ -23,8 +23,12 @@ _VERSIONS = "proxyVersion"
 _MOST_PATCHES = 30
 
 
-def decided_beside(sides: Sides) -> Iterator[Finding]:
-    """Yield what a change lets objects decide on requests that are there before, where nobody evaluates them."""
+def decided_beside(sides: Sides, shown: Container[ResourceKey]) -> Iterator[Finding]:
+    """Yield what a change lets objects decide on requests that are there before, where nobody evaluates them.
+
+    Args:
+        shown: the objects that requests show the effect of, which is all where that shows in how they end.
+    """
     names = _implementations(sides.before) | _implementations(sides.after)
     before = {_identity(sides, each) for each in _beside(sides.before, names)}
     holders = {key for key, *_ in before}
@@ -32,7 +36,7 @@ def decided_beside(sides: Sides) -> Iterator[Finding]:
         about = [key for key in each.about if sides.before.world.get(sides.pairing.was(key)) is not None]
         if (each.about and not about) or (not each.about and each.holder.key not in holders):
             continue  # a Service, or a mesh, that comes with the change
-        if (each.holder.key, each.does, each.value) not in before:
+        if (each.holder.key, each.does, each.value) not in before and not (each.is_told and each.holder.key in shown):
             place = each.holder.location(*each.pointer)
             label = "its effect on requests is not evaluated"
             yield _finding(

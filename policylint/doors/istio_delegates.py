@@ -62,9 +62,9 @@ def _conflict(root: Mapping[str, Any], leaf: Mapping[str, Any]) -> bool:
 
 
 def _differ(root: object, leaf: object) -> bool:
-    """Tell whether a condition on a text is not one within another: expressions are compared with nothing."""
+    """Tell whether a condition on a text is not one within another: expressions, and `{}`, are compared to nothing."""
     outer, inner = mapping(root), mapping(leaf)
-    if not outer or not inner or any(map(is_symbolic, (*outer.values(), *inner.values()))):
+    if root is None or leaf is None or any(map(is_symbolic, (*outer.values(), *inner.values()))):
         return False
     if outer.get("regex") or inner.get("regex"):
         return True

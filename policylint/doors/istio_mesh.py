@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.doors.istio_rules import (
+    IMPLEMENTATION,
     MESH,
     Server,
     body_of,
@@ -18,13 +19,15 @@ from policylint.doors.istio_rules import (
     matches_of,
     named_at,
     parted,
+    routes_of,
     sources_of,
 )
 from policylint.doors.lowered import Backends, Door, DoorRule, Opening, called, granted, inside
 from policylint.doors.variables import entries, is_left_open, words
 from policylint.doors.vendors import guards
-from policylint.implementations.generic.traffic import SOURCES
-from policylint.model import Resource, World, mapping, sequence
+from policylint.implementations import implementation
+from policylint.implementations.generic.traffic import SERVER_NAMES, SOURCES, SUBNETS
+from policylint.model import Resource, World, is_symbolic, mapping, sequence, texts
 from policylint.model.hosts import is_service_in_full
 from policylint.model.kinds import SERVICE, VIRTUAL_SERVICE
 from policylint.topology.routes import UNSEEN
@@ -40,24 +43,35 @@ def mesh_doors(world: World, backends: Backends) -> Iterator[Door]:
     rules: list[DoorRule] = []
     parents: dict[tuple[Resource, Opening], tuple[ParentState, ...]] = {}
     for virtual in world.of_kind(*VIRTUAL_SERVICE):
-        for port, services in _called(world, virtual).items():
-            server = Server(Opening("http", port), (), ("spec",), (), redirects=False, mode="", for_mesh=True)
+        for (scheme, port), services in _called(world, virtual).items():
+            server = Server(Opening(scheme, port), (), ("spec",), (), redirects=False, mode="", for_mesh=True)
             parents[virtual, server.opening] = tuple(called(each, port) for each in services)
-            rules += _of_requests(world, virtual, server)
+            rules += (_of_requests if scheme == "http" else _of_connections)(world, virtual, server)
     if parents:
         yield inside(rules, parents, guards(), granted(backends))
 
 
-def _called(world: World, virtual: Resource) -> Mapping[int, list[Resource]]:
-    """Return the Services that a VirtualService of the mesh is for, by port."""
+def _called(world: World, virtual: Resource) -> Mapping[tuple[str, int], list[Resource]]:
+    """Return the Services that a VirtualService of the mesh is for, by what their port carries, and its number; at
+    ports of connections those alone of which no variable leaves open what it does with them."""
+    behaviour = implementation(IMPLEMENTATION)
+    is_open = is_left_open(virtual) or any(map(_is_open, (virtual.spec.get("tcp"), virtual.spec.get("tls"))))
     gateways, hosts = words(entries(virtual, "gateways")), words(entries(virtual, "hosts"))
-    found: dict[int, list[Resource]] = {}
+    found: dict[tuple[str, int], list[Resource]] = {}
     for service in world.of_kind(*SERVICE) if MESH in (gateways or [MESH]) else ():
         if any(is_service_in_full(host, virtual.key.namespace, service.key) for host in hosts):
             for port in ports(service):
-                if port.number is not None and port.protocol == "TCP":
-                    found.setdefault(port.number, []).append(service)
+                scheme = behaviour.connections(service, port.number) or "http"
+                if port.number is not None and port.protocol == "TCP" and (scheme == "http" or not is_open):
+                    found.setdefault((scheme, port.number), []).append(service)
     return found
+
+
+def _is_open(value: object) -> bool:
+    """Return whether a variable stands for any part of something."""
+    if isinstance(value, dict | list):
+        return any(map(_is_open, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and is_symbolic(value)
 
 
 def _of_requests(world: World, virtual: Resource, server: Server) -> Iterator[DoorRule]:
@@ -73,6 +87,31 @@ def _of_requests(world: World, virtual: Resource, server: Server) -> Iterator[Do
             body |= {UNSEEN: rule[UNSEEN]} if UNSEEN in rule else {}
             called_so = named_at(world, virtual, rule, f"{name}{part}", server)
             yield DoorRule(virtual, server.opening, "", called_so, body, pointer, answers)
+
+
+def _of_connections(world: World, virtual: Resource, server: Server) -> Iterator[DoorRule]:
+    """Yield what proxies do with connections to a port, by where they go to and the server whose name they ask for.
+
+    Source: pilot/pkg/networking/core/tls.go, buildSidecarOutboundTLSFilterChainOpts and its like for TCP.
+    """
+    field = server.opening.scheme
+    for number, rule in enumerate(map(mapping, entries(virtual, field))):
+        matches = [mapping(match) for match in sequence(rule.get("match"))]
+        meant = [match for match in matches if is_meant(virtual, MESH, server.opening.port, match)]
+        if not rule.get("route") or (not meant and (matches or field == "tls")):
+            continue
+        whole = {**rule, **routes_of(world, virtual, field, number)}
+        body, _ = body_of(world, virtual, whole, server)
+        said = [
+            {
+                SERVER_NAMES: texts(match.get("sniHosts")),
+                SUBNETS: texts(match.get("destinationSubnets")),
+                SOURCES: sources_of(match),
+            }
+            for match in meant
+        ]
+        name = named_at(world, virtual, whole, f"{field}-{number}", server)
+        yield DoorRule(virtual, server.opening, "", name, {**body, "matches": said or [{}]}, ("spec", field, number))
 
 
 def _is_meant(virtual: Resource, match: Mapping[str, Any], server: Server) -> bool:

@@ -30,7 +30,7 @@ from policylint.topology.backends import LABELS
 from policylint.topology.routes import UNSEEN
 from policylint.topology.service_ports import port_at
 
-_IMPLEMENTATION = "istio"
+IMPLEMENTATION = "istio"
 _WHOLE = 100
 _GROUP = Pattern(r"\\([0-9])")
 """What stands for a group of an expression in what is put in its place."""
@@ -106,7 +106,7 @@ def _marks(world: World) -> Mapping[tuple[ResourceKey, Pointer], Mapping[str, An
     """Return what is known of destinations of VirtualServices at which requests end: subsets that are none, and what is
     not shown to the proxies; of others that are subsets, which pods they are. Of a Service that is missing its own
     resolution tells."""
-    behaviour = implementation(_IMPLEMENTATION)
+    behaviour = implementation(IMPLEMENTATION)
     ends = behaviour.dead_ends(world)
     told = (end for end in ends if end.pointer[3:4] == ("route",) and all(map(world.get, end.about)))
     picked = {(holder.key, pointer): {LABELS: dict(labels)} for holder, pointer, labels in behaviour.picked(world)}
@@ -346,8 +346,8 @@ def _reference(
 ) -> dict[str, Any]:
     """Return a destination as routes name it; without a port it is that of the Service, of several the server's.
 
-    Sidecars look among the Services with the port of the listener, so that it is always that one (and a waypoint may
-    take another).
+    For requests, sidecars look among the Services with the port of the listener, so that it is always that one (and a
+    waypoint may take another).
     Source: istio/istio, pilot/pkg/networking/core/route/route.go, GetDestinationCluster; httproute.go, servicesByName.
     """
     destination = mapping(route.get("destination"))
@@ -359,7 +359,8 @@ def _reference(
         other = {"group": VIRTUAL_SERVICE[0], "kind": "Hostname", "name": host}
         return {**other, "weight": weight, **({"port": port} if port else {}), **faults}
     own = _port(world, virtual, route)
-    port = own if own and (port or not server.for_mesh) else server.opening.port
+    by_listener = server.for_mesh and server.opening.scheme == "http"
+    port = own if own and (port or not by_listener) else server.opening.port
     faults |= {OF_LISTENER: True} if own not in (None, port) else {}
     if mapping(destination.get("port")).get("number") is not None:
         faults[ANY_PORT] = True  # what the mesh knows by this host has the say, `dead_ends`

@@ -17,7 +17,8 @@ from policylint.explain.reach import PolicyReach, reach
 from policylint.explain.subject import Subject
 from policylint.explain.unattached import Unattached, unattached
 from policylint.explain.winning import Taken, taken
-from policylint.model import Finding, Node, Resource, mapping, sequence, text
+from policylint.model import Finding, Node, Resource, mapping, sequence, text, texts
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.words import listing
 from policylint.namedtuple import NamedTuple
 from policylint.policy.bindings import ObjectBinding, as_read, superseded
@@ -181,6 +182,9 @@ def _certificates(simulation: Simulation, node: Node, route: RouteState | None) 
 def _of_route(state: RouteState, simulation: Simulation) -> Iterable[Fact]:
     """Yield the hosts, parents, rules and broken backends of a route."""
     names = [hostname or "every host" for hostname in state.hostnames]
+    written = simulation.world.get(state.route.key) if any(parent.mesh for parent in state.parents) else None
+    if written is not None and written.key[:2] == VIRTUAL_SERVICE:  # what is lowered is for Services, by whatever name
+        names = texts(written.spec.get("hosts"))
     yield Fact("hosts", ", ".join(names))
     for parent in state.parents:
         refused = None if parent.resolution.unknown else rejection(parent.conditions)

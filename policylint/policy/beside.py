@@ -14,6 +14,7 @@ class Beside(NamedTuple):
         does: a clause that follows the name of the object.
         about: whose requests it decides on; of nobody in particular where it holds for all.
         value: in full; where it is another one the thing is new.
+        is_told: whether all of it shows in how requests end, where these are known.
     """
 
     holder: Resource
@@ -21,6 +22,7 @@ class Beside(NamedTuple):
     does: str
     about: tuple[ResourceKey, ...] = ()
     value: str = ""
+    is_told: bool = False
 
 
 __all__ = ["Beside"]

@@ -11,7 +11,7 @@ from policylint.model import Node, is_symbolic
 from policylint.policy.authorizing import RequestQuestion
 from policylint.simulation.ranking import unread_route
 from policylint.topology import ListenerState, RouteState, whole
-from policylint.topology.routes import rules
+from policylint.topology.routes import Rule, rules
 from policylint.topology.status import is_passthrough
 from policylint.trace.answering import hidden_end, outcome_of
 from policylint.trace.backends import shares, taken_for_granted
@@ -85,10 +85,16 @@ def _may_take(state: RouteState, sni: str) -> bool:
 
 
 def along_route(
-    tracer: Tracer, start: Trace, state: RouteState, above: tuple[Node, ...], *, passed_on: bool = False
+    tracer: Tracer,
+    start: Trace,
+    state: RouteState,
+    above: tuple[Node, ...],
+    *,
+    passed_on: bool = False,
+    rule: Rule | None = None,
 ) -> Trace:
-    """Return the trace of a stream that a route takes, by its first rule."""
-    rule = rules(state.route)[0]
+    """Return the trace of a stream that a route takes, by its first rule where none is named."""
+    rule = rule or rules(state.route)[0]
     if why := hidden_end(rule):
         nodes = (*above, whole(state.route.key), rule.node)
         outcome = Outcome(unknown=True, reason=why)

@@ -5,13 +5,14 @@ Source: docs/design/request-precedence.md §9.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policylint.doors.variables import entries, entries_of, is_left_open, words
+from policylint.implementations.generic.traffic import SERVER_NAMES, SUBNETS
 from policylint.matches import Miss
-from policylint.model import Node, Resource, ResourceKey, World, text
+from policylint.model import Node, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.hosts import is_exported, may_name_service
 from policylint.model.keys import filled_in
 from policylint.model.kinds import VIRTUAL_SERVICE
@@ -19,7 +20,9 @@ from policylint.model.spelling import find, same_kind, spelled, spelling
 from policylint.namedtuple import NamedTuple
 from policylint.policy.authorizing import Client, Decision, Leading, Routing
 from policylint.simulation.ranking import Ranking
+from policylint.spaces.addresses import cidr, network_of, number_of
 from policylint.topology import RouteState, whole
+from policylint.topology.routes import Rule, rules
 from policylint.topology.service_ports import lacks_port, port_of
 from policylint.topology.workloads import WORKLOADS, services_selecting
 from policylint.trace import network
@@ -74,6 +77,8 @@ def to_service(tracer: Tracer, request: Request) -> Trace:
         return start._replace(outcome=Outcome(unknown=True, reason=reason))
     attached = {state.route.key: state for state in _routes(tracer, service, request.port)}
     chosen = [(attached[each.route], each) for each in met.routes[0]]
+    if any(_is_virtual(each.route) for each in met.routes[0]) and _carries_connections(tracer, service, request.port):
+        return _by_connection(tracer, start, service, chosen)
     candidates = None if request.scheme in _STREAMS else _candidates(chosen, request)
     if candidates is None:
         return _connected(tracer, start, service, [state for state, _ in chosen])
@@ -170,8 +175,10 @@ def consumers(tracer: Tracer, service: ResourceKey, port: int | None) -> list[st
 
 def server_names(tracer: Tracer, service: ResourceKey, port: int | None) -> list[str]:
     """Return the server names by which TLSRoutes lead those who connect to a port of a Service, sorted."""
-    routes = (state for state in _routes(tracer, service, port) if state.route.key.kind == "TLSRoute")
-    return sorted({name for state in routes for name in state.hostnames if name})
+    routes = _routes(tracer, service, port)
+    names = {name for state in routes for name in state.hostnames if state.route.key.kind == "TLSRoute" and name}
+    own = [(state, Leading(state.route.key)) for state in routes if _is_virtual(state.route.key)]
+    return sorted(names.union(*(texts(match.get(SERVER_NAMES)) for *_, match in _of_connections(own))))
 
 
 class MetBy(NamedTuple):
@@ -212,14 +219,17 @@ def met_by(tracer: Tracer, service: ResourceKey, client: Client, port: int | Non
     """Return what the requests of a client to a Service, or to pods, meet before they come there."""
     world, attached = tracer.simulation.world, _routes(tracer, service, port)
     counted: set[tuple[Routing, tuple[Leading, ...] | None]] = {("none", None)}
+    as_requests, by_connection = scheme not in _STREAMS, _carries_connections(tracer, service, port)
     if service.kind in _SERVICES:
-        routes = [] if scheme in _STREAMS else [state.route for state in attached]
-        counted = tracer.admissions.counting(service, client, port, routes, stream=scheme in _STREAMS)
+        routes = [state.route for state in attached if as_requests or by_connection]
+        counted = tracer.admissions.counting(service, client, port, routes, stream=not as_requests)
     meets = sorted(counted, key=repr)
-    asked = meets
-    if scheme not in _STREAMS and all(routing == "none" for routing, _ in meets) and service.kind in _SERVICES:
-        asked = sorted(tracer.admissions.counting(service, client, port, (), stream=True), key=repr)
-    open_ = _left_open(world, service, client, attached, asked, scheme if asked is meets else "tcp")
+    if as_requests and all(routing == "none" for routing, _ in meets) and service.kind in _SERVICES:
+        as_requests, routes = False, routes if by_connection else []
+        counted = tracer.admissions.counting(service, client, port, routes, stream=True)
+        meets = [("none", led) for _, led in sorted(counted, key=repr)]
+    read = attached if as_requests or by_connection else ()
+    open_ = _left_open(world, service, client, read, sorted(counted, key=repr), as_requests=as_requests)
     listed = (
         tuple(Leading(each.route.key) for each in _chosen(attached, service, client.namespace, routing))
         if led is None
@@ -243,17 +253,18 @@ def _left_open(
     client: Client,
     attached: Sequence[RouteState],
     meets: Sequence[tuple[Routing, tuple[Leading, ...] | None]],
-    scheme: str,
+    *,
+    as_requests: bool,
 ) -> tuple[ResourceKey | None, str]:
     """Return the VirtualService of which it is not known what it does with the requests of a client, and why: rules for
-    connections are not evaluated, nor what a variable may stand for."""
+    connections are not evaluated at ports of requests, nor what a variable may stand for."""
     for led in chain.from_iterable(led or () for _, led in meets):
         if led.doubt:
             return led.route, f"{led.doubt} is not known"
-    read = {state.route.key for state in attached} if scheme == "http" else frozenset()
+    read = {state.route.key for state in attached}
     homes = [service.namespace if met == "producers" else client.namespace or "" for met, _ in meets if met != "none"]
     for virtual in chain.from_iterable(routed_by(world, service, home) for home in homes):
-        by_requests = scheme not in _STREAMS or any(entries(virtual, field) for field in ("tcp", "tls"))
+        by_requests = as_requests or any(entries(virtual, field) for field in ("tcp", "tls"))
         if virtual.key not in read and (by_requests or is_left_open(virtual)):
             return virtual.key, ""
     return None, ""
@@ -261,6 +272,12 @@ def _left_open(
 
 def _place(candidate: RuleCandidate) -> tuple[int, int]:
     return candidate.rule.number, candidate.match.number or 0
+
+
+def _carries_connections(tracer: Tracer, service: ResourceKey, port: int | None) -> bool:
+    called = tracer.simulation.world.get(service)
+    routing = tracer.simulation.meshes.routing if called is not None else ()
+    return any(called is not None and mesh.connections(called, port) for mesh in routing)
 
 
 def _is_virtual(route: ResourceKey) -> bool:
@@ -290,6 +307,71 @@ def _connected(tracer: Tracer, start: Trace, service: ResourceKey, chosen: Seque
     from policylint.trace.layer4 import along_route
 
     return along_route(tracer, start, fitting[0], ())
+
+
+def _by_connection(
+    tracer: Tracer, start: Trace, service: ResourceKey, chosen: Sequence[tuple[RouteState, Leading]]
+) -> Trace:
+    """Return the trace of what the rules for connections of a mesh's own routes take, one route after the other: those
+    for the narrowest block and name first, as its proxies have it."""
+    request, called = start.request, tracer.simulation.world.get(service)
+    address = "" if called is None else text(called.spec.get("clusterIP"))
+    found: list[tuple[tuple[int, ...], RouteState, Rule]] = []
+    known = set[tuple[str | None, ...]]()
+    for (state, led), rule, number, match in _of_connections(chosen):
+        place, names, subnets = (rule.number, number), texts(match.get(SERVER_NAMES)), texts(match.get(SUBNETS))
+        if place in led.left_out or (*names, None, *subnets) in known:
+            continue  # what a proxy has not, or has by another rule
+        known.add((*names, None, *subnets))
+        ranks = [_of_subnets(subnets, address), _of_names(names, request)]
+        if -1 in ranks:
+            continue
+        if None in ranks or address == "None" or place in led.perhaps:
+            reason = f"whether {rule.node} takes the connection hangs on what is not known of it"
+            return start._replace(outcome=Outcome(unknown=True, reason=reason))
+        found.append((tuple(rank or 0 for rank in ranks), state, rule))
+        if not names and not subnets:
+            break
+    best = [each for each in found if each[0] == max(rank for rank, *_ in found)]
+    if len(best) > 1 or (not best and any(each[0] is not None for each in known)):
+        rivals = " or ".join(str(each.node) for *_, each in best[:2]) or "none of its rules for servers"
+        reason = f"whether {rivals} takes the connection, and what its proxy does then, is not followed"
+        return start._replace(outcome=Outcome(unknown=True, reason=reason))
+    if not best:
+        return _direct(tracer, start, service)
+    from policylint.trace.layer4 import along_route
+
+    return along_route(tracer, start, best[0][1], (), rule=best[0][2])
+
+
+def _of_connections(
+    chosen: Sequence[tuple[RouteState, Leading]],
+) -> Iterator[tuple[tuple[RouteState, Leading], Rule, int, Mapping[str, Any]]]:
+    """Yield the matches of rules for connections, in order."""
+    for each in chosen:
+        for rule in rules(each[0].route):
+            for number, match in enumerate(map(mapping, sequence(rule.body.get("matches")))):
+                yield each, rule, number, match
+
+
+def _of_names(names: Sequence[str], request: Request) -> int | None:
+    """Return how closely the names of servers name the one that a connection asks for: -1 for not at all, None where
+    that is not known."""
+    if not names or request.scheme not in ("tls", "http"):
+        return None if names else 0
+    asked = (request.sni or request.host).lower() if request.scheme == "tls" else ""
+    fitting = [each for each in names if each == "*" or serves(asked, each.lower())]
+    return max((1 if each == "*" else len(each) + 1_000 * (each[0] != "*") for each in fitting), default=-1)
+
+
+def _of_subnets(subnets: Sequence[str], address: str) -> int | None:
+    """Return the length of the block that an address is in, 0 where none is asked for; -1 for none of them, None where
+    that is not known."""
+    ranges, number = [cidr(network_of(each)) for each in subnets], number_of(address)
+    if not subnets or number is None or None in ranges:
+        return None if subnets else 0
+    sizes = (each.high - each.low for each in ranges if each is not None and each.low <= number < each.high)
+    return max((200 - size.bit_length() for size in sizes), default=-1)
 
 
 def _candidates(chosen: Sequence[tuple[RouteState, Leading]], request: Request) -> list[RuleCandidate] | None:

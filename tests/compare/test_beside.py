@@ -9,6 +9,7 @@ import pytest
 from policylint.compare import pair_sides
 from policylint.compare.beside import decided_beside
 from policylint.compare.lifting import may_lift
+from policylint.model import ResourceKey
 from tests.worlds import opened
 
 MESH = """
@@ -33,13 +34,13 @@ spec: {rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/web]}}]}]
 """
 
 
-def messages(tmp_path: Path, before: list[str], after: list[str]) -> list[str]:
+def messages(tmp_path: Path, before: list[str], after: list[str], *shown: ResourceKey) -> list[str]:
     simulations = []
     for side, manifests in (("before", before), ("after", after)):
         (tmp_path / side).mkdir(exist_ok=True)
         simulations.append(opened(tmp_path / side, *manifests))
     (pair,) = pair_sides(simulations[:1], simulations[1:])
-    found = list(decided_beside(pair))
+    found = list(decided_beside(pair, shown))
     assert {each.severity for each in found} <= {"warning"}
     return [each.message for each in found]
 
@@ -119,6 +120,23 @@ def test_a_route_of_istio_for_a_service_that_was_there(tmp_path: Path, spec: str
     expected = ["VirtualService pay/v now changes requests for Service pay/pay, or where they go"] if changes else []
     assert messages(tmp_path, [MESH], [MESH, virtual(spec)]) == expected
     assert messages(tmp_path, [MESH, virtual(spec)], [MESH, virtual(spec)]) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("http: [{route: [{destination: {host: other}}]}]", True),
+        ("http: [{redirect: {authority: other}}]", True),
+        ("tcp: [{route: [{destination: {host: other}}]}]", True),
+        # of what else it does requests do not tell all
+        ("http: [{route: [{destination: {host: pay}}], mirror: {host: other}}]", False),
+        ("http: [{route: [{destination: {host: pay}, headers: {request: {set: {x-user: admin}}}}]}]", False),
+    ],
+)
+def test_what_requests_show_is_not_said_again(tmp_path: Path, spec: str, told: bool) -> None:
+    key = ResourceKey("networking.istio.io", "VirtualService", "pay", "v")
+    assert (messages(tmp_path, [MESH], [MESH, virtual(spec)], key) == []) is told
+    assert messages(tmp_path, [MESH], [MESH, virtual(spec)]) != []
 
 
 def test_another_place_for_the_host_of_a_service(tmp_path: Path) -> None:

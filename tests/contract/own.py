@@ -2122,6 +2122,27 @@ _IN_MESH = {
     + "---\n"
     + _of_mesh("http: [{directResponse: {status: 404}}]", name="w"),
 }
+_OF_CONNECTIONS = service("checkout", "shop", "[{port: 80, name: tcp}]", more="selector: {app: checkout}")
+_OF_TLS = service("checkout", "shop", "[{port: 80, name: tls}]", more="selector: {app: checkout}")
+for _which, _stream, _rules in (
+    ("all connections", _OF_CONNECTIONS, f"tcp: [{{{_ELSEWHERE}}}]"),
+    (
+        "connections of some pods",
+        _OF_CONNECTIONS,
+        f"tcp: [{{match: [{{sourceLabels: {{tier: front}}}}], {_ELSEWHERE}}}]",
+    ),
+    ("connections of a namespace", _OF_CONNECTIONS, f"tcp: [{{match: [{{sourceNamespace: infra}}], {_ELSEWHERE}}}]"),
+    (
+        "connections to some addresses",
+        _OF_CONNECTIONS,
+        f"tcp: [{{match: [{{destinationSubnets: [10.0.0.0/8]}}], {_ELSEWHERE}}}]",
+    ),
+    ("one server", _OF_TLS, f"tls: [{{match: [{{sniHosts: [a.example]}}], {_ELSEWHERE}}}]"),
+    ("servers of a domain", _OF_TLS, f"tls: [{{match: [{{sniHosts: ['*.example']}}], {_ELSEWHERE}}}]"),
+):
+    _streams = (_stream, *_CLIENTS[1:])
+    WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_streams, _of_mesh(_rules))
+    CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_streams, (*_streams, _of_mesh(_rules)))
 for _which, _virtual in _IN_MESH.items():
     WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_CLIENTS, _virtual)
     CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_CLIENTS, (*_CLIENTS, _virtual))

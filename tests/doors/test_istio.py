@@ -245,6 +245,12 @@ UNDER_PAY = "match: [{uri: {prefix: /pay}}]"
         (UNDER_PAY, "match: [{uri: {prefix: /pay}, ignoreUriCase: true}]", "/pay", "web"),
         (UNDER_PAY, "match: [{gateways: [mesh]}]", "/pay", "web"),
         ("match: [{headers: {a: {exact: '1'}}}]", "match: [{headers: {b: {exact: '2'}}}]", "/pay", "web"),
+        # what says nothing of a text is no part of what says something, nor of itself
+        ("match: [{withoutHeaders: {a: {}}}]", "match: [{withoutHeaders: {a: {exact: '1'}}}]", "/pay", "web"),
+        ("match: [{withoutHeaders: {a: {exact: '1'}}}]", "match: [{withoutHeaders: {a: {}}}]", "/pay", "web"),
+        ("match: [{withoutHeaders: {a: {}}}]", "match: [{withoutHeaders: {a: {}}}]", "/pay", "web"),
+        ("match: [{withoutHeaders: {a: {}}}]", "match: [{withoutHeaders: {b: {}}}]", "/pay", "pay"),
+        ("match: [{uri: {}}]", "match: [{uri: {prefix: /pay}}]", "/pay", "web"),
     ],
 )
 def test_matches_of_delegates_lie_within_those_of_the_root(rule: str, inner: str, path: str, end: str) -> None:

@@ -38,6 +38,11 @@ TOKEN = "selector: {matchLabels: {istio: ingressgateway}}, jwtRules: [{issuer: i
             {f"way {REQUEST} -> shop/web, login: jwtRules by istio-system/p (optional)"},
         ),
         (
+            "virtualservice/web",
+            (service("web"), virtual(hosts="[web, shop.example.com]", gateways="[mesh]")),
+            {"hosts web, shop.example.com"},
+        ),
+        (
             "ingressroute/web",
             (ingress_route(to(SHOP, more="middlewares: [{name: m}]")), middleware("{basicAuth: {secret: users}}")),
             {"way http://shop.example.com every request -> shop/web, login: basicAuth by shop/m"},

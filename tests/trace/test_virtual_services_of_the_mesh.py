@@ -481,20 +481,122 @@ def test_who_may_be_several_workloads_meets_what_each_of_them_does(tmp_path: Pat
     assert "which workload" in outcome.reason or "hangs on" in outcome.reason
 
 
+TCP = f"tcp: [{{route: {THERE}}}]"
+OF_A_PORT = "port: '${PORT}'"
+WIDE = "destinationSubnets: [10.0.0.0/8]"
+OTHERS = f"hosts: [db], {TCP}"
+NAMED = "sniHosts: [a.example]"
+WILD = "sniHosts: ['*.example']"
+
+
+def tcp(match: str, to: str = THERE) -> str:
+    return f"{{match: [{{{match}}}], route: {to}}}"
+
+
+def connected(tracer: Tracer, client: str, scheme: str = "tcp", host: str = "db.shop") -> str:
+    asked = Request(service="Service/shop/db", client=client, host=host, scheme=scheme)
+    outcome = tracer.trace(asked).outcome
+    return OPEN if outcome.unknown else " or ".join(key.name for key in outcome.backends) or "refused"
+
+
 @pytest.mark.parametrize(
-    ("body", "to"),
+    ("body", "near", "far"),
     [
-        (f"hosts: [db], tcp: [{{route: {THERE}}}]", OPEN),
-        (f"hosts: [db], tls: [{{match: [{{sniHosts: [a.example]}}], route: {THERE}}}]", OPEN),
-        (f"hosts: [db], {ELSEWHERE}", "db"),
-        (f"hosts: [third], tcp: [{{route: {THERE}}}]", "db"),
+        (f"hosts: [db], {TCP}", "other", "other"),
+        (f"hosts: [db], tcp: [{{route: {BOTH}}}]", "db or other", "db or other"),
+        (f"hosts: ['*.shop.svc.cluster.local'], {TCP}", "other", "other"),
+        (f"hosts: [third], {TCP}", "db", "db"),
+        (f"hosts: [db], exportTo: ['.'], {TCP}", "other", "db"),
+        (f"hosts: [db], gateways: [edge], {TCP}", "db", "db"),
+        (f"hosts: [db], {ELSEWHERE}", "db", "db"),
+        (f"hosts: [db], tls: [{tcp('sniHosts: [a.example]')}]", "db", "db"),
+        # matches: what a proxy knows of itself, its port, and where connections go to
+        (f"hosts: [db], tcp: [{tcp('port: 80')}]", "other", "other"),
+        (f"hosts: [db], tcp: [{tcp('port: 81')}]", "db", "db"),
+        (f"hosts: [db], tcp: [{tcp('gateways: [mesh]')}]", "other", "other"),
+        (f"hosts: [db], tcp: [{tcp('gateways: [edge]')}]", "db", "db"),
+        (f"hosts: [db], tcp: [{tcp('sourceLabels: {tier: front}')}]", "other", "db"),
+        (f"hosts: [db], tcp: [{tcp('sourceNamespace: away')}]", "db", "other"),
+        (f"hosts: [db], tcp: [{tcp('sourceLabels: {tier: front}', HERE)}, {{route: {THERE}}}]", "db", "other"),
+        (f"hosts: [db], tcp: [{tcp('destinationSubnets: [10.0.0.0/8]')}]", "other", "other"),
+        (f"hosts: [db], tcp: [{tcp('destinationSubnets: [10.1.2.3]')}]", "other", "other"),
+        (f"hosts: [db], tcp: [{tcp('destinationSubnets: [192.168.0.0/16]')}]", "db", "db"),
+        (f"hosts: [db], tcp: [{tcp(WIDE)}, {tcp('destinationSubnets: [10.1.2.0/24]', HERE)}]", "db", "db"),
+        (f"hosts: [db], tcp: [{{route: {HERE}}}, {tcp('destinationSubnets: [10.0.0.0/8]')}]", "db", "db"),
+        (f"hosts: [db], tcp: [{tcp('destinationSubnets: [10.0.0.0/8]')}, {{route: {HERE}}}]", "other", "other"),
+        # what a variable may stand for
+        ("hosts: [db], tcp: '${RULES}'", OPEN, OPEN),
+        (f"hosts: [db], tcp: [{tcp(OF_A_PORT)}]", OPEN, OPEN),
+        ("hosts: [db], tcp: [{route: [{destination: {host: '${HOST}'}}]}]", OPEN, OPEN),
     ],
 )
-@pytest.mark.parametrize("scheme", ["http", "tcp"])
-def test_rules_for_connections_count_at_ports_of_connections(tmp_path: Path, body: str, to: str, scheme: str) -> None:
-    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}")
+def test_rules_for_connections_at_a_port_of_connections(tmp_path: Path, body: str, near: str, far: str) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}, clusterIP: 10.1.2.3")
     tracer = Tracer(meshed(tmp_path, stream, virtual(body)))
-    for client, answer in (("Deployment/shop/near", to), ("unmeshed", "db")):
-        asked = Request(service="Service/shop/db", client=client, host="db.shop", scheme=scheme)
-        outcome = tracer.trace(asked).outcome
-        assert (OPEN if outcome.unknown else next(iter(outcome.backends)).name) == answer
+    for scheme in ("tcp", "http"):
+        assert connected(tracer, "Deployment/shop/near", scheme) == near
+        assert connected(tracer, "Deployment/away/far", scheme) == far
+        assert connected(tracer, "unmeshed", scheme) == "db"
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        # all that name a Service are tried, whatever host they name it by: the oldest first
+        ([f"hosts: [db], tcp: [{tcp('port: 81')}]", f"hosts: [db], {TCP}"], "other"),
+        (["hosts: ['*.shop.svc.cluster.local'], tcp: [{route: [{destination: {host: third}}]}]", OTHERS], "third"),
+        ([f"hosts: [db], exportTo: ['*'], tcp: [{{route: {HERE}}}]", f"hosts: [db], exportTo: ['.'], {TCP}"], "other"),
+    ],
+)  # fmt: skip
+def test_virtual_services_for_connections_are_tried_one_after_the_other(
+    tmp_path: Path, objects: Sequence[str], expected: str
+) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}")
+    made = [virtual(body, name=f"v{at}", created=f"2026-01-0{at}T00:00:00Z") for at, body in enumerate(objects, 1)]
+    assert connected(Tracer(meshed(tmp_path, stream, *made)), "Deployment/shop/near") == expected
+
+
+def test_which_of_two_is_older_decides_on_connections(tmp_path: Path) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}")
+    made = [virtual(f"hosts: [db], {TCP}"), virtual(f"hosts: [db], tcp: [{{route: {HERE}}}]", name="w")]
+    assert connected(Tracer(meshed(tmp_path, stream, *made)), "Deployment/shop/near") == OPEN
+
+
+def test_a_block_without_a_known_address_is_not_known(tmp_path: Path) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}")
+    rule = virtual(f"hosts: [db], tcp: [{tcp('destinationSubnets: [10.0.0.0/8]')}]")
+    assert connected(Tracer(meshed(tmp_path, stream, rule)), "Deployment/shop/near") == OPEN
+
+
+@pytest.mark.parametrize(
+    ("rules", "host", "expected"),
+    [
+        (tcp("sniHosts: [a.example]"), "a.example", "other"),
+        (tcp("sniHosts: [A.example]"), "a.example", "other"),
+        (tcp("sniHosts: ['*.example']"), "a.example", "other"),
+        (tcp("sniHosts: ['*']"), "a.example", "other"),
+        (f"{tcp(WILD, HERE)}, {tcp('sniHosts: [a.example]')}", "a.example", "other"),
+        (f"{tcp(WILD)}, {tcp('sniHosts: [a.example]', HERE)}", "b.example", "other"),
+        (f"{tcp('sniHosts: [a.example]', HERE)}, {tcp('sniHosts: [b.example]')}", "b.example", "other"),
+        # the closest name, whichever stands first; of the same names the first
+        (f"{tcp('sniHosts: [x.example, a.example]')}, {tcp('sniHosts: [y.example]', HERE)}", "a.example", "other"),
+        (f"{tcp('sniHosts: [a.example]')}, {tcp('sniHosts: [a.example]', HERE)}", "a.example", "other"),
+        (f"{tcp(f'{NAMED}, sourceLabels: {{tier: back}}', HERE)}, {tcp(NAMED)}", "a.example", "other"),
+        # none is for it: past them goes what the mesh lets out
+        (tcp("sniHosts: [a.example]"), "b.example", OPEN),
+        (tcp("sniHosts: [a.example], port: 81"), "a.example", "db"),
+    ],
+)  # fmt: skip
+def test_rules_for_servers_at_a_port_of_tls(tmp_path: Path, rules: str, host: str, expected: str) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tls}]", more="selector: {app: db}")
+    tracer = Tracer(meshed(tmp_path, stream, virtual(f"hosts: [db], tls: [{rules}]")))
+    assert connected(tracer, "Deployment/shop/near", "tls", host) == expected
+
+
+def test_reach_tells_apart_who_connects(tmp_path: Path) -> None:
+    stream = service("db", "shop", "[{port: 80, name: tcp}]", more="selector: {app: db}")
+    rule = virtual(f"hosts: [db], tcp: [{tcp('sourceLabels: {tier: front}')}]")
+    assert {"other", "db"} <= of_reach(Tracer(meshed(tmp_path, stream, rule)))
+    stream = service("db", "shop", "[{port: 80, name: tls}]", more="selector: {app: db}")
+    rule = virtual(f"hosts: [db], tls: [{tcp('sniHosts: [a.example]')}]")
+    assert "other" in of_reach(Tracer(meshed(tmp_path, stream, rule)))

@@ -4,11 +4,14 @@ proxies, made of VirtualServices, of HTTPRoutes for Services and of Sidecars, an
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
-from policylint.trace import Tracer, request
+from policylint.topology.hostnames import covers
+from policylint.trace import Request, Tracer, request
 from tests.witness.api_server import parted
 from tests.witness.envoy import Asked, Proxy, Stubs, container
 from tests.witness.envoy_gateway import simulated
@@ -21,7 +24,7 @@ from tests.witness.programs import Program, installed_envoy
 ABOUT = (
     "The routes that Istio makes of VirtualServices of the mesh, of HTTPRoutes for Services and of Sidecars for the"
     " sidecars of four clients, in the proxy itself: where a request for a Service ends, as which path it gets there,"
-    " as `trace` has it."
+    " as `trace` has it; and the filter chains that it makes of `tcp` and `tls`: where connections end."
 )
 REQUESTS = 40
 """Per world."""
@@ -38,6 +41,12 @@ _SERVICES: Mapping[tuple[str, str], tuple[int, ...]] = {
     ("pay", "cart"): (80,),
     ("pay", "till"): (8080,),
 }
+_STREAMS: Mapping[tuple[str, str], str] = {("shop", "db"): "10.1.0.1", ("pay", "db"): "10.2.0.1"}
+"""The Services with ports of connections, and their addresses."""
+_PORTS = {"tcp": 9000, "tls": 9443}
+_ALL = {**_SERVICES, **dict.fromkeys(_STREAMS, tuple(_PORTS.values()))}
+_NAMES = ("db.example", "a.api.example", "b.example")
+"""The servers that connections ask for."""
 _SUBSETS: Mapping[str, Mapping[str, str]] = {"old": {"version": "v1"}, "new": {"version": "v2"}}
 _DIVIDED = (("shop", "cart"), ("pay", "till"))
 """The Services with subsets."""
@@ -67,6 +76,10 @@ def world(seed: object, number: int) -> list[Manifest]:
         ),
     ]
     objects += [_virtual_service(draw, f"v{each}") for each in range(draw.one(1, 1, 2, 2, 3, 4))]
+    for (home, name), address in _STREAMS.items():
+        ports = [{"name": f"{scheme}-{port}", "port": port} for scheme, port in _PORTS.items()]
+        objects.append(manifest("v1", "Service", name, home, spec={"clusterIP": address, "ports": ports}))
+    objects += [_for_connections(draw, f"c{each}") for each in range(draw.one(0, 1, 1, 2, 3))]
     objects += [_divided(*each) for each in _DIVIDED]
     objects += [_delegate(draw, f"d{each}") for each in range(draw.one(0, 1, 2))]
     objects += [_route(draw, f"r{each}") for each in range(draw.one(0, 0, 0, 1, 2))]
@@ -77,6 +90,33 @@ def _client(home: str, name: str, labels: Mapping[str, str]) -> Manifest:
     pods = {"serviceAccountName": name, "containers": [{"name": "main", "image": "main"}]}
     spec = {"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": labels}, "spec": pods}}
     return manifest("apps/v1", "Deployment", name, home, spec=spec)
+
+
+def _for_connections(draw: Draw, name: str) -> Manifest:
+    home = draw.one("shop", "shop", "pay", "away")
+    spec: dict[str, Any] = {"hosts": draw.some(("db", "db.shop.svc.cluster.local", "*.shop.svc.cluster.local"), 2)}
+    spec |= draw.maybe(0.2, "gateways", draw.one(["mesh"], ["mesh", "edge"], ["edge"]))
+    spec |= draw.maybe(0.3, "exportTo", draw.one(["."], ["*"], ["away"], ["shop", "pay"]))
+    for field in draw.some(("tcp", "tls"), 2):
+        spec[field] = [_stream(draw, field) for _ in range(draw.one(1, 1, 2))]
+    return manifest(_API, "VirtualService", name, home, draw.age(), spec=spec)
+
+
+def _stream(draw: Draw, field: str) -> dict[str, Any]:
+    matches = []
+    for _ in range(draw.one(1, 1, 2)):
+        match = draw.maybe(0.25, "port", draw.one(9000, 9443)) | draw.maybe(0.1, "gateways", [draw.one("mesh", "edge")])
+        match |= draw.maybe(0.25, "sourceLabels", draw.one({"tier": "front"}, {"app": "job"}))
+        match |= draw.maybe(0.2, "sourceNamespace", draw.one("shop", "away"))
+        blocks = draw.some(("10.0.0.0/8", "10.1.0.0/16", "10.2.0.1", "192.168.0.0/16"), 2)
+        match |= draw.maybe(0.3 if field == "tcp" else 0.1, "destinationSubnets", blocks)
+        if field == "tls":
+            match["sniHosts"] = draw.some(("db.example", "*.api.example", "*.example", "b.example"), 2)
+        matches += [match] if match else []
+    to = [_destination(draw) for _ in range(draw.one(1, 1, 2))]
+    for each, weight in zip(to, (70, 30) if len(to) > 1 else (), strict=False):
+        each["weight"] = weight
+    return {"route": to} | ({"match": matches} if matches else {})
 
 
 def _divided(home: str, name: str) -> Manifest:
@@ -243,6 +283,9 @@ class Asking(Program):
                     place = places[f"Deployment/{each['namespace']}/{each['name']}", int(name)] = _FIRST + len(places)
                     listeners.append(_listener(place, routes))
                     clusters.update(_clusters(routes))
+        for each in answer["statuses"]:
+            if each["kind"] == "Chains":
+                facts |= _connected(f"Deployment/{each['namespace']}/{each['name']}", each["status"])
         resources = {_LISTENER: listeners, _CLUSTER: [_cluster(name) for name in sorted(clusters)]}
         with Proxy(self._envoy, resources, stubs, self._directory) as proxy:
             if proxy.refused:
@@ -253,6 +296,73 @@ class Asking(Program):
                     got, headers = proxy.exchange({**one, "port": place}, str(number))
                     facts[named(one)] = _plain(one, got, headers)
         return facts, refused
+
+
+def _streams() -> Iterator[tuple[str, int, str, str]]:
+    """Yield the Services that are connected to, with the port, the server that is asked for, and the address."""
+    for (home, name), address in _STREAMS.items():
+        for server in ("", *_NAMES):
+            yield f"{home}/{name}", _PORTS["tls" if server else "tcp"], server, address
+
+
+def _connected(client: str, chains: Sequence[Mapping[str, Any]]) -> Facts:
+    """Return where the connections of a client are led: by the narrowest block, then the closest name, as Envoy takes
+    one of several filter chains; what its proxy passes on by none of them is not asked about."""
+    facts: Facts = {}
+    for service, port, server, address in _streams():
+        here = [each for each in chains if (each["address"], each["port"]) == (address, port)]
+        found: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
+        for each in here:
+            widths = [_width(block, address) for block in each["blocks"]] or [0]
+            names = [len(name) + 99 * (name[0] != "*") for name in each["names"] or () if covers(name, server)]
+            if max(widths) >= 0 and (names or not each["names"]):
+                place = (-1, 0) if each["last"] else (max(widths), max(names, default=0))
+                found.setdefault(place, []).append(each)
+        taking = found[max(found)] if found else []
+        shares = {f"{home}/{name}:{at}": 0.0 for _, at, name, home in _led(taking)}
+        for weight, at, name, home in _led(taking):
+            shares[f"{home}/{name}:{at}"] += weight
+        known = {f"{home}/{name}:{at}" for (home, name), ports in _ALL.items() for at in ports}
+        if len(taking) == 1 and shares and all(each.partition(" ")[0] in known for each in shares):
+            facts[_to(client, service, port, server)] = _shared(shares)
+    return facts
+
+
+def _led(chains: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, str, str, str]]:
+    for cluster, weight in (each for chain in chains for each in (chain["to"] or {}).items()):
+        if (led := _OUTBOUND.match(cluster)) is not None:
+            which = "".join(f" {name}={value}" for name, value in _SUBSETS.get(led[2], {}).items())
+            yield weight, f"{led[1]}{which}", led[3], led[4]
+
+
+def _width(block: str, address: str) -> int:
+    """Return how narrow a block is that an address is in, -1 where it is in none."""
+    network = ip_network(block)
+    return network.prefixlen if ip_address(address) in network else -1
+
+
+def _shared(shares: Mapping[str, float]) -> str:
+    whole = sum(shares.values())
+    return ", ".join(f"{name} {share / whole:.2f}" for name, share in sorted(shares.items()))
+
+
+def _to(client: str, service: str, port: int, server: str) -> str:
+    return f"{client}: connects to {service}:{port} {server or 'without TLS'} | connection"
+
+
+def _our_connection(tracer: Tracer, client: str, service: str, port: int, server: str) -> str:
+    """Return where a connection ends, as `trace` has it."""
+    host = server or service.partition("/")[2]
+    scheme = "tls" if server else "tcp"
+    asked = Request(service=f"Service/{service}", client=client, scheme=scheme, port=port, host=host)
+    outcome = tracer.trace(asked).outcome
+    if outcome.unknown:
+        return "depends"
+    shares = Counter[str]()
+    for share in outcome.shares:
+        which = "".join(f" {name}={value}" for name, value in share.labels)
+        shares[f"{share.key.path}:{share.port}{which}"] += share.share
+    return _shared(shares)
 
 
 def _plain(asked: Asked, answer: str, headers: Mapping[str, str]) -> str:
@@ -320,6 +430,10 @@ def our_answers(objects: Sequence[Manifest], refused: Sequence[str], asked: Sequ
     taken = [each for each in objects if name_of(each) not in {*refused, *turned_away}]
     tracer = Tracer(simulated(taken))
     told: Facts = {name: "refused" for name in real if name.endswith("| webhook")}
+    for client in (f"Deployment/{home}/{name}" for home, name in _CLIENTS):
+        for service, port, server, _ in _streams():
+            if (name := _to(client, service, port, server)) in real:
+                told[name] = _our_connection(tracer, client, service, port, server)
     return told | {named(one): _answer(tracer, one) for one in asked if named(one) in real}
 
 

@@ -38,6 +38,10 @@ from policylint.model.kinds import SERVICE
 SOURCES: Final = "sources"
 """In a match of a route for clients in the mesh: labels and namespace of the pods whose proxies alone have it."""
 
+SERVER_NAMES: Final = "serverNames"
+"""The field of a match of connections with the names of servers in their TLS, one of which they ask for."""
+SUBNETS: Final = "subnets"
+"""The field of a match of connections with the blocks of which one has the address that they are for."""
 OF_LISTENER: Final = "ofListener"
 """In a destination of a route for clients in the mesh: that its port is the one they call, and not its Service's."""
 
@@ -356,6 +360,11 @@ class Traffic(Behaviour):
             stream: whether they are connections without requests.
         """
         return None
+
+    def connections(self, service: Resource, port: int | None) -> str:  # noqa: ARG002
+        """Return whether its proxies take what comes to a port of a Service for connections, `tls` or `tcp`; by default
+        "": they see requests."""
+        return ""
 
     def leading(
         self,

@@ -42,6 +42,7 @@ from policylint.implementations.istio.contexts import ProxyContexts
 from policylint.implementations.istio.mesh import Mesh, membership_of
 from policylint.implementations.istio.no_effect import idle
 from policylint.implementations.istio.own_gateways import asks_for_identities, served_by
+from policylint.implementations.istio.protocols import connections
 from policylint.implementations.istio.telemetry import BOTH, DEFAULT_PROVIDERS, telemetry
 from policylint.implementations.istio.validation import faults
 from policylint.model import Node, PolicyKind, Resource, ResourceKey, World, mapping, sequence, text
@@ -389,6 +390,10 @@ class Istio(Implementation):
     ) -> Routing | None:
         """Return which routes of a Service the sidecar, the waypoint or the ztunnel of a workload applies."""
         return calling.routing(service, caller, port, world.once(Mesh), world, self.root_namespace, stream=stream)
+
+    def connections(self, service: Resource, port: int | None) -> str:
+        """Return whether sidecars take what comes to a port of a Service for connections."""
+        return connections(service, port)
 
     def leading(
         self,

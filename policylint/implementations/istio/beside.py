@@ -36,6 +36,8 @@ _MOST_PROXIES = 32
 _AUTHORIZERS = ("envoyExtAuthzHttp", "envoyExtAuthzGrpc")
 _HARMLESS = frozenset({"match", "name", "route", "timeout", "retries"})
 """Fields of a VirtualService's rule that leave a request, and where it goes, as they are."""
+_SHOWN = _HARMLESS | {"redirect", "directResponse", "rewrite"}
+"""Fields of which all that they do shows in how requests end."""
 
 
 def beside(world: World, root: str) -> Iterator[Beside]:
@@ -156,7 +158,14 @@ def _routed(virtual: Resource, world: World) -> Iterator[Beside]:
                 if not _leaves_alone(rule, service, home, world):
                     place: Pointer = ("spec", field, number)
                     says = json.dumps([rule.get(each) for each in sorted(rule)], default=str)
-                    yield Beside(virtual, place, f"changes requests for {service}, or where they go", (service,), says)
+                    does = f"changes requests for {service}, or where they go"
+                    yield Beside(virtual, place, does, (service,), says, _shows(rule))
+
+
+def _shows(rule: Mapping[str, Any]) -> bool:
+    """Return whether all that a rule does shows in how requests end."""
+    targets = map(mapping, sequence(rule.get("route")))
+    return rule.keys() <= _SHOWN and all(each.keys() <= {"destination", "weight"} for each in targets)
 
 
 def _leaves_alone(rule: Mapping[str, Any], service: ResourceKey, home: str, world: World) -> bool:

@@ -9,6 +9,7 @@ from policylint.model import Resource
 from policylint.topology.service_ports import port_at
 
 _OF_CONNECTIONS = frozenset({"tcp", "https", "tls", "mongo", "redis", "mysql"})
+_OF_TLS = ("https", "tls")
 _OF_REQUESTS = frozenset({"grpc", "http", "http_proxy", "http2"})
 _STANDARD = {"kubernetes.io/h2c": "http2", "kubernetes.io/ws": "http", "kubernetes.io/wss": "https"}
 _WELL_KNOWN = (25, 53, 3306, 27017)
@@ -17,16 +18,19 @@ _WELL_KNOWN = (25, 53, 3306, 27017)
 
 def carries_connections(service: Resource | None, number: int | None) -> bool:
     """Tell whether a port of a Service is one of connections; where nothing says so, the first bytes show requests."""
+    return bool(connections(service, number))
+
+
+def connections(service: Resource | None, number: int | None) -> str:
+    """Return whether the connections to a port of a Service are `tls` or `tcp`, "" where it is one of requests."""
     meant = None if service is None else port_at(service, number)
     if meant is None:
-        return False
+        return ""
     named = (meant.speaks or meant.name).lower()
-    if named.startswith("grpc-web"):
-        return False
-    protocol = _STANDARD.get(named, named.partition("-")[0])
-    if protocol in _OF_CONNECTIONS or protocol in _OF_REQUESTS:
-        return is_of_connections(protocol)
-    return meant.number in _WELL_KNOWN
+    protocol = "grpc" if named.startswith("grpc-web") else _STANDARD.get(named, named.partition("-")[0])
+    if protocol not in _OF_CONNECTIONS and (protocol in _OF_REQUESTS or meant.number not in _WELL_KNOWN):
+        return ""
+    return "tls" if protocol in _OF_TLS else "tcp"
 
 
 def is_of_connections(protocol: str) -> bool:

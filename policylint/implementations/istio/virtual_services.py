@@ -9,13 +9,14 @@ getVirtualServiceForWaypoint. Routes of Gateway API are VirtualServices there, t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from policylint.implementations.generic.traffic import OF_LISTENER, SOURCES
 from policylint.implementations.istio import labels
 from policylint.implementations.istio.calling import proxy_of
-from policylint.implementations.istio.mesh import Mesh
+from policylint.implementations.istio.mesh import Mesh, Proxy
+from policylint.implementations.istio.protocols import carries_connections
 from policylint.implementations.istio.visibility import Sidecars
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.hosts import in_full, is_exported, is_service_in_full
@@ -90,12 +91,18 @@ def leading(
     proxy = None if caller is None else proxy_of(caller, mesh)
     ambient = (world.namespace_labels(home or "") or {}).get(labels.DATAPLANE_MODE) == "ambient"
     if ambient if proxy is None else proxy.ambient:
+        own = (each.key for each in routes if each.key[:2] == VIRTUAL_SERVICE and each.spec.get("rules"))
+        if carries_connections(service, port) and (unread := next(own, None)) is not None:
+            return (Leading(unread, doubt="what a waypoint does with connections"),)
         return _at_waypoint(service, routes, mesh, world)
     if port is None and (only := port_at(service, None)) is not None:
         port = only.number
     reader = _Reader(home or "", None if proxy is None else proxy.labels)
     view = world.once(Sidecars).view(service, port, reader.namespace, reader.labels, root) if reader.namespace else None
     virtuals = [each for each in routes if each.key[:2] == VIRTUAL_SERVICE]
+    if carries_connections(service, port):
+        claims = sorted(_claims_of_connections(virtuals, reader, port, world, root), key=lambda each: each.order)
+        return _in_turn(claims, len(virtuals) < len(routes), proxy)
     if not virtuals and not world.of_kind(*_SIDECAR):
         return None
     met = (each.key for each in virtuals if False not in _shown(world.get(each.key) or each, reader, port, world, root))
@@ -117,6 +124,39 @@ def leading(
     if proxy is not None and not proxy.sure:
         return (led._replace(doubt="whether its client is in the mesh"),)
     return (led,)
+
+
+def _claims_of_connections(
+    virtuals: Sequence[Resource], reader: _Reader, port: int | None, world: World, root: str
+) -> Iterator[_Claim]:
+    """Yield all VirtualServices whose rules for connections a sidecar has."""
+    for route in virtuals:
+        virtual = world.get(route.key) or route
+        told = _shown(virtual, reader, port, world, root)
+        led, is_made = _led(route, reader)
+        if None in told:
+            led = led._replace(doubt=f"whether it is shown to namespace {reader.namespace or 'of the client'}")
+        if False not in told and is_made:
+            yield _Claim(virtual, led, (_tier(virtual, reader.namespace), True))
+
+
+def _in_turn(claims: Sequence[_Claim], beside: bool, proxy: Proxy | None) -> tuple[Leading, ...] | None:
+    """Return the VirtualServices whose rules for connections are tried one after the other, whatever host each of them
+    names the Service by; None without any.
+
+    Source: pilot/pkg/networking/core/tls.go, getConfigsForHost.
+
+    Args:
+        beside: whether it has routes of Gateway API as well.
+    """
+    listed = [each.leading for each in claims if each.leading is not None]
+    doubt = "whether its client is in the mesh" if proxy is not None and not proxy.sure else ""
+    for one, other in pairwise(claims):
+        if one.tier == other.tier and not one.is_before(other):
+            doubt = f"which is older, {one.holder.key} or {other.holder.key}"
+    if listed and (beside or doubt):
+        return (listed[0]._replace(doubt=doubt or "what routes of Gateway API take of its connections"),)
+    return tuple(listed) or None
 
 
 def _claims(

@@ -1,11 +1,14 @@
 // Asks Istio what the sidecars of clients have for requests: the route configurations that it makes of VirtualServices, of
-// HTTPRoutes for Services, and of Sidecars.
+// HTTPRoutes for Services, and of Sidecars; and for connections: the filter chains of each listener.
 package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
+	listeners "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	tcp "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,7 +45,8 @@ type object struct {
 	Kind       string
 	Metadata   struct{ Namespace, Name string }
 	Spec       struct {
-		Ports    []struct{ Port int }
+		Ports     []struct{ Name string; Port int }
+		ClusterIP string
 		Template struct{ Metadata struct{ Labels map[string]string } }
 	}
 }
@@ -114,20 +118,61 @@ func ask(t test.Failer, line []byte, told *worlds.Answer) {
 			found[routes.GetName()] = text
 		}
 		told.Add("Routes", namespace, each.Metadata.Name, found)
+		chains := []any{}
+		for _, listener := range made.Listeners(proxy) {
+			at := listener.GetAddress().GetSocketAddress()
+			for _, chain := range append(listener.GetFilterChains(), listener.GetDefaultFilterChain()) {
+				if chain == nil {
+					continue
+				}
+				blocks := []string{}
+				for _, each := range chain.GetFilterChainMatch().GetPrefixRanges() {
+					blocks = append(blocks, fmt.Sprintf("%s/%d", each.GetAddressPrefix(), each.GetPrefixLen().GetValue()))
+				}
+				chains = append(chains, map[string]any{
+					"address": at.GetAddress(), "port": at.GetPortValue(), "blocks": blocks,
+					"names": chain.GetFilterChainMatch().GetServerNames(), "to": clusters(t, chain),
+					"last": chain == listener.GetDefaultFilterChain(),
+				})
+			}
+		}
+		told.Add("Chains", namespace, each.Metadata.Name, chains)
 	}
 }
 
 func service(each object) *model.Service {
 	ports := model.PortList{}
 	for _, port := range each.Spec.Ports {
-		ports = append(ports, &model.Port{Name: "http", Port: port.Port, Protocol: protocol.HTTP})
+		read := protocol.Parse(strings.Split(port.Name, "-")[0])
+		ports = append(ports, &model.Port{Name: port.Name, Port: port.Port, Protocol: read})
+	}
+	address := each.Spec.ClusterIP
+	if address == "" {
+		address = "1.2.3.4"
 	}
 	name, namespace := each.Metadata.Name, each.Metadata.Namespace
 	return &model.Service{
 		Hostname: host.Name(strings.Join([]string{name, namespace, "svc.cluster.local"}, ".")), Ports: ports,
-		Resolution: model.ClientSideLB, DefaultAddress: "1.2.3.4",
+		Resolution: model.ClientSideLB, DefaultAddress: address,
 		Attributes: model.ServiceAttributes{Name: name, Namespace: namespace},
 	}
+}
+
+// clusters returns where a chain sends connections, with the weights; nothing where it reads requests.
+func clusters(t test.Failer, chain *listeners.FilterChain) map[string]uint32 {
+	last := chain.GetFilters()[len(chain.GetFilters())-1]
+	if last.GetName() != "envoy.filters.network.tcp_proxy" {
+		return nil
+	}
+	proxy, found := &tcp.TcpProxy{}, map[string]uint32{}
+	must(t, last.GetTypedConfig().UnmarshalTo(proxy))
+	if proxy.GetCluster() != "" {
+		found[proxy.GetCluster()] = 1
+	}
+	for _, each := range proxy.GetWeightedClusters().GetClusters() {
+		found[each.GetName()] += each.GetWeight()
+	}
+	return found
 }
 
 func must(t test.Failer, err error) {

@@ -289,6 +289,19 @@ ADMIN = worlds.manifest(
 )  # fmt: skip
 ON_ADMIN = "group: policy.linkerd.io, kind: HTTPRoute, name: admin"
 OLD = "server: {name: web}, client: {unauthenticated: true}"
+VARIABLE_IDENTITIES = {
+    "${VALUE}": "depends",
+    "caller.${NAMESPACE}.serviceaccount.identity.linkerd.cluster.local": "depends",
+    "other.${NAMESPACE}.serviceaccount.identity.linkerd.cluster.local": "403",
+    "caller.infra.serviceaccount.identity.linkerd.${DOMAIN}": "depends",
+    "other.infra.serviceaccount.identity.linkerd.${DOMAIN}": "403",
+    "*.infra.serviceaccount.identity.linkerd.${DOMAIN}": "depends",
+    "*.other.serviceaccount.identity.linkerd.${DOMAIN}": "403",
+    "*.${DOMAIN}": "depends",
+    "${CALLER}.serviceaccount.identity.linkerd.cluster.local": "depends",
+    "{{ .Values.account }}.infra.serviceaccount.identity.linkerd.cluster.local": "depends",
+}
+"""Of Linkerd, each with what it leaves open."""
 LINKERD = {
     "no Server": ((), {}, "allowed"),
     "a Server denies": ((server(),), {}, "403"),
@@ -318,6 +331,39 @@ LINKERD = {
     "a route without authorization": ((server(), ADMIN), {"path": "/admin"}, "403"),
     "a ServerAuthorization": (
         (server(), linkerd("ServerAuthorization", "old", OLD, "v1beta1")), {}, "allowed"),
+    **{f"an identity with a variable, {identity}": (
+        (server(), lets(WHO), meshed(f"'{identity}'")), {}, expected)
+        for identity, expected in VARIABLE_IDENTITIES.items()},
+    **{f"old, an identity with a variable, {identity}": (
+        (server(), linkerd("ServerAuthorization", "old",
+        f"server: {{name: web}}, client: {{meshTLS: {{identities: ['{identity}']}}}}", "v1beta1")), {}, expected)
+        for identity, expected in VARIABLE_IDENTITIES.items()},
+    "old, an account with a variable": (
+        (server(), linkerd("ServerAuthorization", "old",
+        "server: {name: web}, client: {meshTLS: {serviceAccounts: [{name: '${ACCOUNT}', namespace: infra}]}}",
+        "v1beta1")), {}, "depends"),
+    "an account of a variable": (
+        (server(), lets("{kind: ServiceAccount, name: '${ACCOUNT}', namespace: infra}")), {}, "depends"),
+    "an account that a variable stands for": ((server(), lets(WHO), linkerd(
+        "MeshTLSAuthentication", "who", "identityRefs: [{kind: ServiceAccount, name: '${NAME}', namespace: infra}]"
+        )), {}, "depends"),
+    "a network that a variable stands for": ((server(), lets(WHERE), network("'${CIDR}'")), {}, "depends"),
+    "identities that a variable stands for": ((server(), lets(WHO), linkerd(
+        "MeshTLSAuthentication", "who", "identities: '${IDENTITIES}'")), {}, "depends"),
+    "references that a variable stands for": ((server(), lets(WHO), linkerd(
+        "MeshTLSAuthentication", "who", "identityRefs: '${REFERENCES}'")), {}, "depends"),
+    "networks that a variable stands for": ((server(), lets(WHERE), linkerd(
+        "NetworkAuthentication", "where", "networks: '${NETWORKS}'")), {}, "depends"),
+    "an authentication by a variable": ((server(), lets("'${AUTHENTICATION}'")), {}, "depends"),
+    "authentications by a variable": ((server(), linkerd("AuthorizationPolicy", "lets",
+        "targetRef: {group: policy.linkerd.io, kind: Server, name: web}, requiredAuthenticationRefs: '${ALL}'"
+        )), {}, "depends"),
+    "old, a client by a variable": ((server(), linkerd("ServerAuthorization", "old",
+        "server: {name: web}, client: '${CLIENT}'", "v1beta1")), {}, "depends"),
+    "old, a mesh by a variable": ((server(), linkerd("ServerAuthorization", "old",
+        "server: {name: web}, client: {meshTLS: '${TLS}'}", "v1beta1")), {}, "depends"),
+    "old, networks by a variable": ((server(), linkerd("ServerAuthorization", "old",
+        "server: {name: web}, client: {unauthenticated: true, networks: '${NETWORKS}'}", "v1beta1")), {}, "depends"),
 }  # fmt: skip
 
 

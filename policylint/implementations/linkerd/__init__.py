@@ -94,9 +94,10 @@ class Linkerd(Implementation):
         """Refuse what the webhook refuses: an authorization takes at most one identity and one network."""
         if kind.kind == _AUTHORIZATION:
             seen: Counter[str] = Counter()
-            for index, reference in enumerate(map(mapping, sequence(policy.spec.get(_REFERENCES)))):
+            for index, stated in enumerate(sequence(policy.spec.get(_REFERENCES))):
+                reference = mapping(stated)
                 group, name = text(reference.get("group")), text(reference.get("kind"))
-                if is_symbolic(group) or is_symbolic(name):
+                if any(map(is_symbolic, (stated, group, name))):
                     continue
                 sort = AUTHENTICATIONS.get(referred(reference), "")
                 seen[sort] += 1

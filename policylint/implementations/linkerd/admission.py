@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from policylint.digits import whole_number
@@ -60,7 +61,9 @@ _SKIP_INBOUND = "config.linkerd.io/skip-inbound-ports"
 _SKIP_OUTBOUND = "config.linkerd.io/skip-outbound-ports"
 _POLICY = "policy.linkerd.io"
 _CLIENT = "who the client is"
-_IDENTITY = "serviceaccount.identity.linkerd.cluster.local"
+_OF_ACCOUNT, _DOMAIN = ".serviceaccount.identity.linkerd.", "cluster.local"
+_OPEN_IDENTITY = "${NAMESPACE}/${ACCOUNT}"
+"""That of a client of which a variable says nothing."""
 _PROBES = ("liveness", "readiness", "startup")
 _PROBE = "whether it comes from the networks of probes"
 
@@ -264,8 +267,15 @@ def _asks(policy: Resource, reference: Mapping[str, Any], world: World) -> str:
 
 def _lets_in(policy: Resource, call: RequestFacts, world: World) -> bool | None:
     """Return whether a request meets all authentications of an AuthorizationPolicy; without any everybody does."""
-    references = map(mapping, sequence(policy.spec.get("requiredAuthenticationRefs")))
-    return every(_authenticates(reference, policy.key.namespace, call, world) for reference in references)
+    references = _listed(policy.spec.get("requiredAuthenticationRefs"))
+    home = policy.key.namespace
+    return every(None if each is None else _authenticates(each, home, call, world) for each in references)
+
+
+def _listed(value: object) -> Iterator[Mapping[str, Any] | None]:
+    """Yield the entries of a list; None for what a variable stands for."""
+    for entry in [value] if is_symbolic(value) else sequence(value):
+        yield None if is_symbolic(entry) else mapping(entry)
 
 
 def _authenticates(reference: Mapping[str, Any], home: str, call: RequestFacts, world: World) -> bool | None:
@@ -278,15 +288,17 @@ def _authenticates(reference: Mapping[str, Any], home: str, call: RequestFacts, 
         return None if resolution.unknown else False
     spec = resolution.resource.spec
     if kind == "NetworkAuthentication":
-        return some(_from_network(mapping(network), call) for network in sequence(spec.get("networks")))
+        return _from_networks(spec.get("networks"), call)
     return some(_identified(spec, namespace, call, world))
 
 
 def _identified(spec: Mapping[str, Any], home: str, call: RequestFacts, world: World) -> Iterator[bool | None]:
     """Yield whether the client has each of the identities of a MeshTLSAuthentication."""
-    for identity in texts(spec.get("identities")):
-        yield _is_client(identity, call, world)
-    for reference in map(mapping, sequence(spec.get("identityRefs"))):
+    yield _is_one_of(_pairs(spec.get("identities")), call, world)
+    for reference in _listed(spec.get("identityRefs")):
+        if reference is None:
+            yield None
+            continue
         name, namespace = text(reference.get("name")), text(reference.get("namespace")) or home
         if referred(reference, IDENTITIES)[1] == "Namespace":
             namespace, name = name or home, "*"
@@ -296,23 +308,29 @@ def _identified(spec: Mapping[str, Any], home: str, call: RequestFacts, world: W
 
 def _lets_in_old(policy: Resource, call: RequestFacts, world: World) -> bool | None:
     """Return whether a ServerAuthorization lets a client in."""
-    client = mapping(policy.spec.get("client"))
-    network = some(_from_network(mapping(each), call) for each in sequence(client.get("networks")))
-    tls = mapping(client.get("meshTLS"))
+    stated = policy.spec.get("client")
+    client = mapping(stated)
+    asked = client.get("meshTLS")
+    tls = mapping(asked)
     if client.get("unauthenticated") is True:
         identified: bool | None = True
+    elif any(map(is_symbolic, (stated, asked, client.get("unauthenticated"), tls.get("unauthenticatedTLS")))):
+        identified = None
     elif tls.get("unauthenticatedTLS") is True:
         identified = _meshed(call, world)
     else:
-        accounts = map(mapping, sequence(tls.get("serviceAccounts")))
-        named = (
-            f"{text(each.get('namespace')) or policy.key.namespace}/{text(each.get('name'))}"
-            for each in accounts
-            if text(each.get("name"))
-        )
-        listed = [pair for identity in texts(tls.get("identities")) for pair in _pairs(identity)]
-        identified = _is_one_of([*listed, *named], call, world)
-    return every((identified, network)) if client.get("networks") else identified
+        accounts = (_account(each, policy.key.namespace) for each in _listed(tls.get("serviceAccounts")))
+        identified = _is_one_of([*_pairs(tls.get("identities")), *filter(None, accounts)], call, world)
+    networks = client.get("networks")
+    return every((identified, _from_networks(networks, call))) if networks else identified
+
+
+def _account(stated: Mapping[str, Any] | None, home: str) -> str:
+    """Return an account as an identity of the mesh; "" for one of no name."""
+    if stated is None:
+        return _OPEN_IDENTITY
+    name = text(stated.get("name"))
+    return name and f"{text(stated.get('namespace')) or home}/{name}"
 
 
 def _server_authorizations(server: Resource, world: World) -> Iterator[Resource]:
@@ -324,27 +342,36 @@ def _server_authorizations(server: Resource, world: World) -> Iterator[Resource]
             yield policy
 
 
+def _from_networks(networks: object, call: RequestFacts) -> bool | None:
+    """Return whether a client is of one of some networks."""
+    return some(None if network is None else _from_network(network, call) for network in _listed(networks))
+
+
 def _from_network(network: Mapping[str, Any], call: RequestFacts) -> bool | None:
     """Return whether a client is of a network, and not of what is excepted from it."""
-    excepted = texts(network.get("except"))
+    stated = network.get("except")
+    excepted = [text(stated)] if is_symbolic(stated) else texts(stated)
     return every((call.is_from([text(network.get("cidr"))]), negated(call.is_from(excepted) if excepted else False)))
 
 
-def _is_client(identity: str, call: RequestFacts, world: World) -> bool | None:
-    """Return whether the client has an identity: `*` is every meshed one, `*.suffix` those of a domain."""
-    return _is_one_of(_pairs(identity), call, world)
+def _pairs(identities: object) -> list[str]:
+    """Return the identities of the mesh, `shop/web`, that those of MeshTLSAuthentication stand for."""
+    return list(chain.from_iterable(map(_pair, [text(identities)] if is_symbolic(identities) else texts(identities))))
 
 
-def _pairs(identity: str) -> list[str]:
-    """Return the identities of the mesh, `shop/web`, that one of MeshTLSAuthentication stands for."""
+def _pair(identity: str) -> Iterator[str]:
+    """Yield the identity that one stands for: `*` is every meshed one, `*.suffix` those of a domain."""
     suffix = identity.startswith("*.")
     rest = identity[2:] if suffix else identity
-    if identity == "*" or (suffix and f".{_IDENTITY}".endswith(f".{rest}")):
-        return ["*/*"]
-    account, _, namespace = rest.removesuffix(_IDENTITY).rstrip(".").rpartition(".")
-    if not rest.endswith(f".{_IDENTITY}") or not (account or suffix):
-        return []
-    return [f"{namespace}/{'*' if suffix else ''}{'.' if suffix and account else ''}{account}"]
+    named, sign, domain = rest.partition(_OF_ACCOUNT)
+    account, _, namespace = named.rpartition(".")
+    if identity == "*" or (suffix and f"{_OF_ACCOUNT}{_DOMAIN}".endswith(f".{rest}")):
+        yield "*/*"
+    elif sign and (domain == _DOMAIN or is_symbolic(domain)) and (account or suffix) and "{{" not in named:
+        of_domain = domain if domain != _DOMAIN else ""  # a variable in it leaves open whether it is that of the mesh
+        yield f"{namespace}/{'*' if suffix else ''}{'.' if suffix and account else ''}{account}{of_domain}"
+    elif is_symbolic(identity):
+        yield _OPEN_IDENTITY
 
 
 def _is_one_of(pairs: list[str], call: RequestFacts, world: World) -> bool | None:

@@ -2193,3 +2193,72 @@ for _where, _named in (
         _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
         CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
         CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)
+
+
+def _of_linkerd(identity: str) -> tuple[str, ...]:
+    """Workloads of Linkerd's mesh and a stranger, who call a Service that lets some identity in."""
+    spaces = {"shop": "enabled", "infra": "enabled", "outside": "disabled"}
+    kind = "policy.linkerd.io/v1alpha1"
+    server = "targetRef: {group: policy.linkerd.io, kind: Server, name: checkout}"
+    who = "requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: who}]"
+    return (
+        *(
+            manifest("v1", "Namespace", name, more=f"annotations: {{linkerd.io/inject: {is_in}}}")
+            for name, is_in in spaces.items()
+        ),
+        deployment(),
+        *(deployment("client").replace("namespace: shop", f"namespace: {name}") for name in ("infra", "outside")),
+        SERVICE,
+        manifest(
+            *("policy.linkerd.io/v1beta3", "Server", "checkout", "shop"),
+            "spec: {podSelector: {matchLabels: {app: checkout}}, port: 80}",
+        ),
+        manifest(kind, "AuthorizationPolicy", "lets", "shop", f"spec: {{{server}, {who}}}"),
+        manifest(kind, "MeshTLSAuthentication", "who", "shop", f"spec: {{identities: ['{identity}']}}"),
+    )
+
+
+_OF_SHOP = "{}.serviceaccount.identity.linkerd.cluster.local"
+CHANGES |= {
+    f"who is let in by Linkerd becomes {identity}": (_of_linkerd("*"), _of_linkerd(identity))
+    for identity in (
+        "${IDENTITY}",
+        _OF_SHOP.format("nobody.shop"),
+        _OF_SHOP.format("*.infra"),
+        _OF_SHOP.format("web.${NAMESPACE}"),
+    )
+}
+_WITH_VARIABLE = "{matches: [{path: {value: '${PART}'}}], backendRefs: [{name: checkout, port: 80}]}"
+_WITHOUT_VARIABLE = "{matches: [{path: {value: /a}}], backendRefs: [{name: checkout, port: 80}]}"
+WORLDS |= {
+    f"a rule whose path is a variable, {where}": (ENVOY_GATEWAY, EDGE, route(more=f"rules: [{rules}]"), *more, SERVICE)
+    for where, rules, more in (
+        ("alone", _WITH_VARIABLE, ()),
+        ("behind an exact one", f"{_WITHOUT_VARIABLE.replace('value', 'type: Exact, value')}, {_WITH_VARIABLE}", ()),
+        ("before another one", f"{_WITH_VARIABLE}, {_WITHOUT_VARIABLE}", ()),
+        ("of another route", _WITH_VARIABLE, (route("other", more=TO_CHECKOUT),)),
+    )
+}
+_AUTHENTICATED = "rules: {authentication: {id: {jwt: {issuerUrl: 'https://id.example.com'}}}}"
+WORLDS["a policy of Kuadrant at a route whose host another listener takes, for a route of all hosts"] = (
+    gateway_class("any", "other.io/gateway-controller"),
+    gateway(
+        listeners="[{name: one, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}, "
+        "{name: two, port: 80, protocol: HTTP, hostname: shop.example.com, allowedRoutes: {namespaces: {from: All}}}]"
+    ),
+    *(
+        part
+        for name in ("one", "two")
+        for part in (
+            route(
+                f"to-{name}",
+                parents=f"[{{name: edge, namespace: infra, sectionName: {name}}}]",
+                more=f"hostnames: [shop.example.com], {TO_CHECKOUT}",
+            ),
+            policy(*KUADRANT, f"of-{name}", f"HTTPRoute/to-{name}", _AUTHENTICATED, "shop", field="targetRef"),
+            policy(*KUADRANT, f"at-{name}", f"Gateway/edge#{name}", _AUTHENTICATED, "infra", field="targetRef"),
+        )
+    ),
+    route("web", more=TO_CHECKOUT),
+    SERVICE,
+)

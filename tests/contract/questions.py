@@ -534,7 +534,7 @@ def _standing_at(world: Environment, state: RouteState | None, served: set[Node]
     }
     return {
         key
-        for group in world.simulation.groups
+        for group in world.simulation.acting.groups
         if any(not standing.isdisjoint(context) for context in group.contexts())
         for key in group.effective.sources
     }
@@ -1030,6 +1030,9 @@ def _rules(world: Environment) -> Iterator[Node]:
     """Yield the rules of routes that some listener serves, where regions tell all of their requests apart."""
     served = {way.trace.route.key for way in world.taken if way.trace.route is not None}
     served -= {way.trace.route.key for way in world.ways if way.trace.route is not None and way not in world.taken}
+    doubtful = {way.entry.gateway for way in world.ways if way.trace.route is None and way.trace.outcome.unknown}
+    at = ((state.route.key, {parent.gateway for parent in state.parents}) for state in world.simulation.topology.routes)
+    served -= {route for route, gateways in at if not gateways.isdisjoint(doubtful)}
     if not any(way.undecided for way in world.ways) and len(world.ways) < MOST_WAYS:
         for state in world.simulation.topology.routes:
             if state.route.key in served and state.route.key.kind in ("GRPCRoute", "HTTPRoute"):
@@ -1321,17 +1324,19 @@ def _said_beside(change: Change) -> Answers:
         return {}
     asked = {entry.gateway for side in change.environments for entry in entries_inside(side.tracer)}
     whole = any(side.tracer.admissions.any for side in change.environments)
-    clients: defaultdict[ResourceKey, set[str]] = defaultdict(set)
-    for found in (found for each in alone.changes for found in each.requests):
-        clients[found.gateway].add(found.words)
+    told: defaultdict[ResourceKey, set[tuple[str, str]]] = defaultdict(set)
+    for each in alone.changes:
+        for found in each.requests:
+            told[found.gateway] |= {("of", found.words), ("is", each.change)}
 
-    def is_asked(found: RequestSet) -> bool:
+    def is_asked(each: RequestChange, found: RequestSet) -> bool:
         if not found.inside:
             return True
-        known = clients.get(found.gateway)
-        return (whole or found.gateway in asked) and (known is None or found.words in known)
+        known = told.get(found.gateway)
+        said = known is None or not known.isdisjoint((("of", found.words), ("is", each.change)))
+        return (whole or found.gateway in asked) and said
 
-    changes = (each for each in requests.changes if any(map(is_asked, each.requests)))
+    changes = (each for each in requests.changes if any(is_asked(each, found) for found in each.requests))
     return _told(changes, _unknown(change, requests.unknown))
 
 

@@ -51,8 +51,12 @@ class Meshes:
 
     @cached_property
     def routing(self) -> list[Implementation]:
-        """Those that may say which routes the requests of workloads meet: these, and those that serve Gateways."""
+        """Those that may say which routes the requests of workloads meet: these, those that serve Gateways, and those
+        whose own routes are of Services."""
         served = {implementation_of(gateway, self._catalog) for gateway in self._topology.gateways}
+        for state in self._topology.routes:
+            if any(parent.mesh for parent in state.parents):
+                served.add(self._catalog.owner(state.route.key.group))
         more = (served & self._catalog.meshes) - {mesh.name for mesh in self.all}
         return self.all + [self._behaviour(name) for name in sorted(filter(None, more))]
 

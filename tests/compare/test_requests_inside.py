@@ -239,10 +239,13 @@ def test_a_tls_route_of_a_service_leads_by_server_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gateways", ["", "gateways: [mesh, public], "])
-def test_what_a_virtual_service_routes_inside_is_not_known_once_it_is_gone(tmp_path: Path, gateways: str) -> None:
+def test_a_virtual_service_inside_tells_of_its_mesh_by_itself(tmp_path: Path, gateways: str) -> None:
     virtual = worlds.manifest(
         "networking.istio.io/v1", "VirtualService", "v", "istio-system", INSIDE.replace("{h", "{" + gateways + "h", 1)
     )
     found = requests(sides(tmp_path, of_tcp(virtual), of_tcp("")))
-    assert not found.same
-    assert ["what it does with them is not evaluated" in why for why, _ in found.unknown] == [True]
+    assert (found.same, found.unknown) == (False, ())
+    nowhere = "refused: nothing deploys Service istio-system/next"
+    assert [(each.change, each.before, each.after) for each in found.changes] == [
+        ("opened", nowhere, "shop/web, no login")
+    ]

@@ -2193,6 +2193,14 @@ for _where, _named in (
         _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
         CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
         CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)
+_LEADING_INSIDE = _ROUTED_INSIDE.replace("]}", "], http: [{route: [{destination: {host: checkout}}]}]}", 1)
+for _whose, _virtual in (("that leads", _LEADING_INSIDE), ("that leads nowhere", _ROUTED_INSIDE)):
+    for _kept in ("nothing", "sidecar.istio.io/inject: 'true'", "sidecar.istio.io/inject: 'false'", "tier: front"):
+        _all = (ISTIO_EDGE, _virtual, SERVICE, deployment("client", "" if _kept == "nothing" else _kept))
+        _told = f"the mesh of a VirtualService {_whose}, with a client labelled by {_kept}"
+        CHANGES[f"what else tells of {_told}, goes"] = (_all, _all[1:])
+        CHANGES[f"what else tells of {_told}, comes"] = (_all[1:], _all)
+        CHANGES[f"all that tells of {_told}, goes"] = (_all[1:], _all[2:])
 
 
 def _of_linkerd(identity: str) -> tuple[str, ...]:

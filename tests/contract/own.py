@@ -2147,11 +2147,14 @@ for _which, _virtual in _IN_MESH.items():
     WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_CLIENTS, _virtual)
     CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_CLIENTS, (*_CLIENTS, _virtual))
 
+_SAID = manifest("security.istio.io/v1", "KIND", "said", "shop", "spec: '${SPEC}'")
 _SUBSETS = manifest(
     *("networking.istio.io/v1", "DestinationRule", "checkout", "shop"),
     "spec: {host: checkout, subsets: [{name: old, labels: {version: v1}}, "
     "{name: new, labels: {version: v2}, trafficPolicy: {tls: {mode: DISABLE}}}]}",
 )
+WORLDS["a variable for all that a policy says"] = (*ISTIO, INJECTED, _SAID.replace("KIND", "AuthorizationPolicy"))
+WORLDS["a variable for all that another one says"] = (*ISTIO, INJECTED, _SAID.replace("KIND", "RequestAuthentication"))
 _FOR_INFRA = "rules: [{from: [{source: {namespaces: [infra]}}]}]"
 _VERSIONS = (
     *_CLIENTS,

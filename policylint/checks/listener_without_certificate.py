@@ -14,16 +14,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.checks.kit.challenges import Challenge, challenges, issuers
-from policylint.checks.kit.locations import at
+from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade, listeners
+from policylint.doors.certificates import ends
 from policylint.load.charts import values_of
 from policylint.model import Finding, Resource, ResourceKey, World, mapping, sequence, text, texts
-from policylint.model.kinds import INGRESS
+from policylint.model.kinds import INGRESS, WAYS_IN
 from policylint.simulation import Simulation
 from policylint.simulation.serving import without_tls
 from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.certificates import CERT_MANAGER, MADE, is_annotated, unissued
+from policylint.topology.certificates import CERT_MANAGER, MADE, Certificates, is_annotated, unissued
+from policylint.topology.grants import Grants
 
 RULE = "GWP412"
 _GROUPED = ("cert-manager.io/issuer-kind", "cert-manager.io/issuer-group")
@@ -68,9 +70,40 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         is_issued_for = is_annotated(listener.holder) and listener.node not in bare
         if is_issued_for and (why := unissued(listener.holder, listener.pointer)):
             yield from _not_issued(listener, why, simulation)
+    yield from _misplaced(simulation)
     yield from _ingresses(simulation)
     for holder, its_listeners in _annotated(simulation).values():
         yield from _never_issued(holder, its_listeners, simulation)
+
+
+def _misplaced(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the listeners, and the doors beside Gateway API, whose Secret is made in another namespace alone."""
+    world, known = simulation.world, Certificates(simulation.world, Grants(simulation.world))
+    named = [
+        (listener.holder, reference.pointer, reference.wanted, str(listener.node), is_annotated(listener.holder))
+        for listener in listeners(simulation.topology)
+        for reference in listener.references
+        if reference.role == "certificate" and reference.wanted.kind == "Secret"
+    ]
+    if not WAYS_IN.keys().isdisjoint(world.kinds()):
+        named += [
+            (end.holder, end.pointer, secret, end.what, end.is_issued) for end in ends(world) for secret in end.secrets
+        ]
+    for holder, pointer, wanted, what, issued in named:
+        maker = known.beside(wanted, issued=issued)
+        if maker is not None:
+            yield Finding(
+                RULE,
+                "warning",
+                f"{what} names {wanted}, which {maker} makes in namespace {maker.namespace}",
+                at(holder, pointer, "name"),
+                resources=(holder.key, maker),
+                label="a Secret is read in the namespace that is named, and none is made there",
+                help=(f"fix: move {maker} to namespace {wanted.namespace}, or have the Secret copied",),
+                confidence="assumed",
+                ground="something may copy it",
+                field=path(pointer),
+            )
 
 
 def _ingresses(simulation: Simulation) -> Iterator[Finding]:

@@ -202,7 +202,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP409": RuleEntry("gateway_class_not_found", classes_or_parameters),
     "GWP410": RuleEntry("target_port_not_found", port_of_service),
     "GWP411": RuleEntry("redirect_loop", redirecting_route),
-    "GWP412": RuleEntry("listener_without_certificate", either(any_gateway, has("Ingress"))),
+    "GWP412": RuleEntry("listener_without_certificate", either(any_gateway, ways_in)),
     "GWP413": RuleEntry("rule_without_backend", any_route),
     "GWP414": RuleEntry("no_node_port", any_gateway),
     "GWP415": RuleEntry(

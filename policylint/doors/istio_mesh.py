@@ -106,7 +106,7 @@ def _of_connections(world: World, virtual: Resource, server: Server) -> Iterator
             {
                 SERVER_NAMES: texts(match.get("sniHosts")),
                 SUBNETS: texts(match.get("destinationSubnets")),
-                SOURCES: sources_of(match),
+                SOURCES: sources_of({**match, "gateways": ()}),  # also where it names Gateways (matchTCP, matchTLS)
             }
             for match in meant
         ]

@@ -58,12 +58,14 @@ def values_of(world: World, chart: str) -> Iterator[tuple[Resource, Mapping[str,
             if text(mapping(source).get("chart")).rpartition("/")[2] == chart:
                 helm = mapping(mapping(source).get("helm"))
                 is_whole = not (helm.keys() & _OTHER_VALUES or application.provisional)
-                yield application, mapping(helm.get("valuesObject")) or _written(helm.get("values")), is_whole
+                own = mapping(helm.get("valuesObject")) or _written(helm.get("values"))
+                laid = [] if is_whole else world.unseen.values_of(chart)  # with those of value files
+                yield application, over(mapping(laid[0]), own) if len(laid) == 1 else own, is_whole
     further = {each.key.name: each for each in world.of_kind(*_K3S_FURTHER)}
     for each in world.of_kind(*_K3S):
         if chart in (text(each.spec.get("chart")).rpartition("/")[2], each.key.name):
-            own, over = _written(each.spec.get("valuesContent")), further.pop(each.key.name, None)
-            yield each, own if over is None else {**own, **_written(over.spec.get("valuesContent"))}, True
+            own, config = _written(each.spec.get("valuesContent")), further.pop(each.key.name, None)
+            yield each, own if config is None else {**own, **_written(config.spec.get("valuesContent"))}, True
     if chart in further:
         yield further[chart], _written(further[chart].spec.get("valuesContent")), True
 

@@ -290,9 +290,9 @@ class Unseen:
         """
         namespaces = {key.namespace for key in met}
         names = {key.name for key in met}
-        for key, reason in sorted(self._made.items()):
-            if key.namespace in namespaces and concerns(key.group, key.kind):
-                return Acting(f"{key} ({reason})")
+        made = [key for key in self._made if key.namespace in namespaces and concerns(key.group, key.kind)]
+        if made:
+            return Acting(f"{min(made)} ({self._made[min(made)]})")
         counted: dict[str, int] = {}
         for place in (*sorted(namespaces), None):
             for reason, making in self.at(place):

@@ -43,7 +43,7 @@ def targets(policy: Resource, kind: PolicyKind, topology: Topology, grants: Gran
     """
     found: list[Target] = []
     for reference, entry, pointer in _entries(policy, kind):
-        if is_symbolic(entry) and reference.form not in _OF_WORKLOADS:
+        if is_symbolic(entry) and (pointer == ("spec",) or reference.form not in _OF_WORKLOADS):
             found.append(Target(pointer, ResourceKey("", "", policy.key.namespace, ""), resolution=_VARIABLE))
             continue
         body = mapping(entry)
@@ -79,11 +79,14 @@ def _by_filter(policy: Resource, topology: Topology) -> Iterator[Target]:
 
 
 def _entries(policy: Resource, kind: PolicyKind) -> Iterator[tuple[Reference, object, Pointer]]:
+    whole_spec = policy.body.get("spec")
+    for reference in kind.references[:1] if is_symbolic(whole_spec) else ():
+        yield reference, whole_spec, ("spec",)
     for reference in kind.references:
         value: object = policy.spec
         path = tuple(reference.path.split("."))
         for step in path:
-            value = mapping(value).get(step)
+            value = value if is_symbolic(value) else mapping(value).get(step)
         if value is None:
             continue
         if reference.form in ("refs", "selectors"):

@@ -262,8 +262,8 @@ def _dimension(
     for number, (plain, matched) in enumerate(atoms):
         for predicate in (*plain, *(each for normal in matched for each in of_normal[normal])):
             masks[predicate] |= 1 << number
-    compared = len(expressions) <= _MOST_COMPARED and expected <= _MOST_EXPECTED
-    outside = {beginning: said(value)[0] for beginning, value in below.items()}
+    compared = 0 < len(expressions) <= _MOST_COMPARED and expected <= _MOST_EXPECTED
+    outside = {beginning: said(value)[0] for beginning, value in below.items()} if compared else {}
     doubtful = _doubtful(expressions, atoms, outside) if compared else expressions
     undecided = tuple(sorted({match.value for match in doubtful}))
     plain_last = sorted(masks.items(), key=lambda entry: rank(entry[0]), reverse=True)

@@ -107,6 +107,19 @@ class Certificates:
             return Resolution("unknown", f"{maker} {MADE}")
         return resolution
 
+    def beside(self, wanted: ResourceKey, *, issued: bool = False) -> ResourceKey | None:
+        """Return what makes a Secret of that name in another namespace, where nothing of the tree has the one that is
+        wanted; None where several do, and where annotations are to have it copied."""
+        if is_symbolic(wanted.name) or not wanted.namespace:
+            return None
+        resolution = self.resolve(wanted, issued=issued)
+        if resolution.found or resolution.reason.endswith(MADE) or issued:
+            return None
+        makers = {maker for made, maker in self._made.items() if made.name == wanted.name and made != wanted}
+        maker = self._world.get(makers.pop()) if len(makers) == 1 else None
+        copied = None if maker is None else mapping(maker.spec.get("secretTemplate")).get("annotations")
+        return None if maker is None or copied or maker.key.unplaced else maker.key
+
 
 def presumed(wanted: ResourceKey) -> str:
     """Return what is assumed of a Secret that a listener or door needs to respond, where nobody deploys it here."""

@@ -84,12 +84,13 @@ class Responder:
             if start.gateway is None or not is_door(start.gateway):  # those of doors are in their rules
                 message.apply(*(self._behaviour(start.gateway) or Traffic()).added_filters(candidate.route), port)
             message.apply(rule.get("filters"), (*place, "filters"), port, extend)
-            start = start._replace(
-                judged=(*start.judged, *_decided(message)),
-                questions=(*start.questions, *questions),
-                settled=frozenset(message.settled),
-            )
-            trace = start._replace(path=trace.path)
+            if (judged := tuple(_decided(message))) or questions or message.settled:
+                start = start._replace(
+                    judged=(*start.judged, *judged),
+                    questions=(*start.questions, *questions),
+                    settled=frozenset(message.settled),
+                )
+                trace = start._replace(path=trace.path)
             if message.error:
                 return candidate, _ended(trace, message, Outcome(status=500, reason=message.error))
             if message.authorisers:

@@ -131,7 +131,7 @@ class BackendTls:
         return Tls(text(value_at(state.policy.spec, name)), by=state.key)
 
     def _policy(self, share: Share) -> PolicyState | None:
-        for node in (share.section, whole(share.key)):
+        for node in (share.section, whole(share.key)) if self._by_node else ():
             states = self._by_node.get(node, []) if node is not None else []
             meant = (state for state in states if _means(state, node, share.port))
             state = next((s for s in meant if not any(node == lost.attachment.node for lost in s.refused)), None)

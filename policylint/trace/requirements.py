@@ -5,7 +5,7 @@ The one evaluator of requirements: `trace`, `reach`, guardrails, the comparison 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Final, Literal
 
 from policylint.doors import is_door
@@ -95,13 +95,13 @@ class Requirements:
         backends = set(trace.outcome.backends)
         covered: set[ResourceKey] = set()
         not_read = ""
-        for asker, at in (*self._by_connection(trace, purpose, identified), *_by_settings(trace, purpose)):
+        for asker, at in (*self._by_connection(trace, purpose, identified), *_by_settings(trace, purpose, backends)):
             demands.append(asker)
             not_read = not_read or (doubt := self._may_not_be_read(trace, asker))
             if asker.must and not doubt:
                 covered |= backends if at is None else {at}
         if not covered >= backends or not demands:
-            for asker, at in self._by_proxies(trace, purpose):
+            for asker, at in self._by_proxies(trace, purpose, backends):
                 demands.append(asker)
                 covered |= backends if at is None else {at}
         told = tuple(dict.fromkeys(demands))
@@ -151,12 +151,13 @@ class Requirements:
         twin = self._traced(trace, request._replace(client=UNMESHED))
         return twin is not None and twin.denied is not None and not twin.outcome.backends
 
-    def _by_proxies(self, trace: Trace, purpose: str) -> Iterator[tuple[Asker, ResourceKey | None]]:
+    def _by_proxies(
+        self, trace: Trace, purpose: str, backends: Set[ResourceKey]
+    ) -> Iterator[tuple[Asker, ResourceKey | None]]:
         """Yield what proxies demand by their rules: the word of an authorizer outside, who decides who sends a request
         and what that may do; and a token where the same request without one is turned away."""
         if purpose not in PURPOSES:
             return
-        backends = set(trace.outcome.backends)
         for admission in trace.admissions:
             decision = admission.decision
             if decision.answer == "depends" and decision.asks:
@@ -241,9 +242,8 @@ def _key(resource: Resource | None) -> ResourceKey | None:
     return None if resource is None else resource.key
 
 
-def _by_settings(trace: Trace, purpose: str) -> Iterator[tuple[Asker, ResourceKey | None]]:
+def _by_settings(trace: Trace, purpose: str, backends: Set[ResourceKey]) -> Iterator[tuple[Asker, ResourceKey | None]]:
     """Yield what policies, filters and extensions ask by their settings, with the backend for which alone they do."""
-    backends = set(trace.outcome.backends)
     for met in trace.policies:
         asks = [ask for ask in met.asks if _is_meant(ask, purpose)]
         for ask in asks:

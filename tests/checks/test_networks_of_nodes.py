@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.workspace import open_workspace
 from tests.checks.linting import lint
 
 WEB = """
@@ -75,3 +76,37 @@ BY_ENTITY = "{toEntities: [kube-apiserver]}"
 def test_networks_at_the_port_of_the_api_server(tmp_path: Path, manifests: tuple[str, ...], told: int) -> None:
     found = [each for each in lint(tmp_path, WEB + "".join(manifests)) if each.rule == "GWP622"]
     assert [each.confidence for each in found] == ["assumed"] * told
+
+
+BY_ARGO = """
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: cilium, namespace: argocd}
+spec:
+  project: default
+  destination: {server: "https://kubernetes.default.svc", namespace: kube-system}
+  sources:
+    - {repoURL: "https://helm.cilium.io/", chart: cilium, targetRevision: 1.18.0, helm: {valueFiles: [%s]%s}}
+    - {repoURL: "https://git.example.com/site", targetRevision: main, ref: own}
+    - {repoURL: "https://git.example.com/site", targetRevision: main, path: web}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "inline", "content", "told"),
+    [
+        ("$own/own.yaml", "", "policyCIDRMatchMode: [nodes]", 0),
+        ("$own/own.yaml", "", "policyCIDRMatchMode: ''", 1),
+        ("$own/own.yaml", ", valuesObject: {policyCIDRMatchMode: [nodes]}", "policyCIDRMatchMode: ''", 0),
+        ("$own/own.yaml", ", valuesObject: {policyCIDRMatchMode: ''}", "policyCIDRMatchMode: [nodes]", 1),
+        ("$own/other.yaml, $own/own.yaml", ", values: 'debug: {enabled: true}'", "policyCIDRMatchMode: [nodes]", 0),
+    ],
+)
+def test_values_of_the_chart_in_files(tmp_path: Path, files: str, inline: str, content: str, told: int) -> None:
+    written = {"app.yaml": BY_ARGO % (files, inline), "web/web.yaml": WEB + policy(rule())}
+    written |= {"own.yaml": f"{content}\n", "other.yaml": "ipam: {mode: kubernetes}\n"}
+    for path, text in written.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    found = [each.rule for each in open_workspace([str(tmp_path)]).findings() if each.severity != "note"]
+    assert found.count("GWP622") == told

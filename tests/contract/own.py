@@ -2147,11 +2147,14 @@ for _which, _virtual in _IN_MESH.items():
     WORLDS[f"a VirtualService of the mesh for {_which}"] = (*_CLIENTS, _virtual)
     CHANGES[f"a VirtualService of the mesh for {_which} comes"] = (_CLIENTS, (*_CLIENTS, _virtual))
 
+_SAID = manifest("security.istio.io/v1", "KIND", "said", "shop", "spec: '${SPEC}'")
 _SUBSETS = manifest(
     *("networking.istio.io/v1", "DestinationRule", "checkout", "shop"),
     "spec: {host: checkout, subsets: [{name: old, labels: {version: v1}}, "
     "{name: new, labels: {version: v2}, trafficPolicy: {tls: {mode: DISABLE}}}]}",
 )
+WORLDS["a variable for all that a policy says"] = (*ISTIO, INJECTED, _SAID.replace("KIND", "AuthorizationPolicy"))
+WORLDS["a variable for all that another one says"] = (*ISTIO, INJECTED, _SAID.replace("KIND", "RequestAuthentication"))
 _FOR_INFRA = "rules: [{from: [{source: {namespaces: [infra]}}]}]"
 _VERSIONS = (
     *_CLIENTS,
@@ -2238,12 +2241,14 @@ CHANGES |= {
 }
 _WITH_VARIABLE = "{matches: [{path: {value: '${PART}'}}], backendRefs: [{name: checkout, port: 80}]}"
 _WITHOUT_VARIABLE = "{matches: [{path: {value: /a}}], backendRefs: [{name: checkout, port: 80}]}"
+_EXACT = _WITHOUT_VARIABLE.replace("value: /a", "type: Exact, value: /b")
 WORLDS |= {
     f"a rule whose path is a variable, {where}": (ENVOY_GATEWAY, EDGE, route(more=f"rules: [{rules}]"), *more, SERVICE)
     for where, rules, more in (
         ("alone", _WITH_VARIABLE, ()),
-        ("behind an exact one", f"{_WITHOUT_VARIABLE.replace('value', 'type: Exact, value')}, {_WITH_VARIABLE}", ()),
+        ("behind an exact one", f"{_EXACT}, {_WITH_VARIABLE}", ()),
         ("before another one", f"{_WITH_VARIABLE}, {_WITHOUT_VARIABLE}", ()),
+        ("between others", f"{_EXACT}, {_WITH_VARIABLE}, {_WITHOUT_VARIABLE}", ()),
         ("of another route", _WITH_VARIABLE, (route("other", more=TO_CHECKOUT),)),
     )
 }

@@ -32,7 +32,16 @@ from policylint.guardrails import Guardrail, verdicts
 from policylint.guardrails.reading import RequestPattern
 from policylint.implementations import implementation
 from policylint.implementations.istio.mesh import Mesh
-from policylint.model import SEVERITIES, Finding, Node, ResourceKey, is_symbolic, mapping, sequence
+from policylint.model import (
+    SEVERITIES,
+    Finding,
+    Node,
+    ResourceKey,
+    holds_variable,
+    is_symbolic,
+    mapping,
+    sequence,
+)
 from policylint.model.spelling import spelled
 from policylint.network.endpoints import workloads
 from policylint.network.kinds import has_policies
@@ -1036,8 +1045,10 @@ def _rules(world: Environment) -> Iterator[Node]:
     if not any(way.undecided for way in world.ways) and len(world.ways) < MOST_WAYS:
         for state in world.simulation.topology.routes:
             if state.route.key in served and state.route.key.kind in ("GRPCRoute", "HTTPRoute"):
-                names = Counter(rule.node for rule in rules(state.route))
-                yield from (node for node, times in names.items() if times == 1)  # a name may be another's number
+                of_route = list(rules(state.route))
+                names = Counter(rule.node for rule in of_route)  # a name may be another's number
+                left_open = {rule.node for rule in of_route if holds_variable(json.dumps(rule.body.get("matches")))}
+                yield from (node for node, times in names.items() if times == 1 and node not in left_open)
 
 
 def _rules_by_reach(world: Environment) -> Answers:
@@ -1324,19 +1335,17 @@ def _said_beside(change: Change) -> Answers:
         return {}
     asked = {entry.gateway for side in change.environments for entry in entries_inside(side.tracer)}
     whole = any(side.tracer.admissions.any for side in change.environments)
-    told: defaultdict[ResourceKey, set[tuple[str, str]]] = defaultdict(set)
+    kinds: defaultdict[ResourceKey, set[str]] = defaultdict(set)
     for each in alone.changes:
         for found in each.requests:
-            told[found.gateway] |= {("of", found.words), ("is", each.change)}
+            kinds[found.gateway].add(each.change)
 
-    def is_asked(each: RequestChange, found: RequestSet) -> bool:
+    def is_asked(kind: str, found: RequestSet) -> bool:
         if not found.inside:
             return True
-        known = told.get(found.gateway)
-        said = known is None or not known.isdisjoint((("of", found.words), ("is", each.change)))
-        return (whole or found.gateway in asked) and said
+        return (whole or found.gateway in asked) and kind in kinds.get(found.gateway, {kind})
 
-    changes = (each for each in requests.changes if any(is_asked(each, found) for found in each.requests))
+    changes = (each for each in requests.changes if any(is_asked(each.change, found) for found in each.requests))
     return _told(changes, _unknown(change, requests.unknown))
 
 

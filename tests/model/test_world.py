@@ -95,3 +95,19 @@ def test_policies_alone_do_not_make_a_namespace_one_of_the_tree() -> None:
     ):
         assert not World("w", [*others, inhabiting]).elsewhere(gateway)
     assert not World("w", [*others, resource(GATEWAY, "Gateway", "infra", "edge")]).elsewhere(gateway)
+
+
+def test_of_what_operators_make_the_first_name_in_the_namespace_is_said() -> None:
+    unseen, asked = Unseen(), []
+    for namespace, name in (("shop", "b"), ("other", "0"), ("shop", "a"), ("shop", "z")):
+        unseen.add_made(ResourceKey("policies.example", "Login", namespace, name), f"made for {name}")
+    unseen.add_made(ResourceKey("", "Secret", "shop", "0"), "made, too")
+
+    def concerns(group: str, kind: str) -> bool:
+        asked.append(kind)
+        return group == "policies.example"
+
+    met = [ResourceKey("", "Service", "shop", "cart")]
+    assert unseen.acting(concerns, met, list).named == "Login shop/a (made for a)"
+    assert sorted(asked) == ["Login", "Login", "Login", "Secret"]  # nothing of other namespaces
+    assert unseen.acting(lambda *_: False, met, list).named == ""

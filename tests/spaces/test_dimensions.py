@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from ipaddress import ip_address, ip_network
 from itertools import product
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -72,6 +74,22 @@ def test_prefixes_and_exact_paths_are_always_decided() -> None:
     dimension = paths([Predicate("PathPrefix", "/a"), Predicate("PathPrefix", "/a/"), Predicate("Exact", "/a/")])
     assert (set(dimension.witnesses), dimension.undecided) == ({"/", "/a", "/a/"}, ())
     assert dimension.masks[Predicate("PathPrefix", "/a")] == dimension.masks[Predicate("PathPrefix", "/a/")]
+
+
+def test_where_nothing_is_an_expression_each_value_is_looked_at_once() -> None:
+    looked_at = []
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name == "said":
+            looked_at.append(frame.f_locals["value"])
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        paths([Predicate("PathPrefix", "/a"), Predicate("Exact", "/b")])
+    finally:
+        sys.setprofile(before)
+    assert len(looked_at) == len(set(looked_at)) == len(("/", "/a", "/b", "below /", "below /a"))
 
 
 @pytest.mark.parametrize(

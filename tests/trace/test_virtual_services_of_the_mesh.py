@@ -389,6 +389,13 @@ def test_what_a_sidecar_lets_in(tmp_path: Path, body: str, home: str, limits: st
     assert ends(Tracer(meshed(tmp_path, virtual(body, home), limits)))[1] == far
 
 
+def test_a_route_for_a_service_that_a_sidecar_does_not_show_is_not_known_to_count(tmp_path: Path) -> None:
+    named = virtual(f"hosts: [db.shop.svc.cluster.local], exportTo: ['.'], {ELSEWHERE}", "pay")
+    own = (route("third", "away", created=OLD), GRANT, named)
+    assert ends(Tracer(meshed(tmp_path, *own)))[1] == "third"
+    assert ends(Tracer(meshed(tmp_path, *own, sidecar("['pay/*', './*']"))))[1].endswith("is not known")
+
+
 def ambient(waypoint: bool) -> tuple[str, ...]:
     """Return clients without sidecars, and a Service with a waypoint or without."""
     labelled = "{istio.io/dataplane-mode: ambient}"
@@ -517,6 +524,7 @@ def connected(tracer: Tracer, client: str, scheme: str = "tcp", host: str = "db.
         (f"hosts: [db], tcp: [{tcp('gateways: [edge]')}]", "db", "db"),
         (f"hosts: [db], tcp: [{tcp('sourceLabels: {tier: front}')}]", "other", "db"),
         (f"hosts: [db], tcp: [{tcp('sourceNamespace: away')}]", "db", "other"),
+        (f"hosts: [db], tcp: [{tcp('gateways: [mesh], sourceNamespace: away')}]", "db", "other"),
         (f"hosts: [db], tcp: [{tcp('sourceLabels: {tier: front}', HERE)}, {{route: {THERE}}}]", "db", "other"),
         (f"hosts: [db], tcp: [{tcp('destinationSubnets: [10.0.0.0/8]')}]", "other", "other"),
         (f"hosts: [db], tcp: [{tcp('destinationSubnets: [10.1.2.3]')}]", "other", "other"),

@@ -35,8 +35,8 @@ def without_references(
         root: the root namespace.
         open_gateways: whether selectors select Gateways that istiod deploys.
     """
-    if labels.has_references(policy):
-        return ()
+    if labels.has_references(policy) or is_symbolic(policy.body.get("spec")):
+        return ()  # what a variable says is no namespace's
     wanted_labels = labels.match_labels(policy)
     if wanted_labels:
         return (_selected(policy, wanted_labels, mesh, world, root, open_gateways),)

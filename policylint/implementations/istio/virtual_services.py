@@ -105,11 +105,9 @@ def leading(
         return _in_turn(claims, len(virtuals) < len(routes), proxy)
     if not virtuals and not world.of_kind(*_SIDECAR):
         return None
-    met = (each.key for each in virtuals if False not in _shown(world.get(each.key) or each, reader, port, world, root))
-    named = next(met, None)
-    if view is not None and view.seen is None and view.by is not None and named is not None:
-        return (Leading(named, doubt=f"whether {view.by.key} shows its client the Service"),)
     claims = sorted(_claims(service, reader, port, routes, world, root), key=lambda each: each.order)
+    if view is not None and view.seen is None and view.by is not None and claims:
+        return (Leading(claims[0].holder.key, doubt=f"whether {view.by.key} shows its client the Service"),)
     made = [each for each in claims if each.is_made]
     if not made:
         return ()

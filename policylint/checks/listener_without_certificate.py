@@ -16,7 +16,6 @@ from typing import Any
 from policylint.checks.kit.challenges import Challenge, challenges, issuers
 from policylint.checks.kit.locations import at, path
 from policylint.checks.kit.routing import grade, listeners
-from policylint.doors.certificates import ends
 from policylint.load.charts import values_of
 from policylint.model import Finding, Resource, ResourceKey, World, mapping, sequence, text, texts
 from policylint.model.kinds import INGRESS, WAYS_IN
@@ -86,6 +85,8 @@ def _misplaced(simulation: Simulation) -> Iterator[Finding]:
         if reference.role == "certificate" and reference.wanted.kind == "Secret"
     ]
     if not WAYS_IN.keys().isdisjoint(world.kinds()):
+        from policylint.doors.certificates import ends
+
         named += [
             (end.holder, end.pointer, secret, end.what, end.is_issued) for end in ends(world) for secret in end.secrets
         ]

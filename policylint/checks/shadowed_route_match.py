@@ -42,7 +42,7 @@ _MOST_COMPARED = 100_000
 
 _Place = tuple[Node, str, str]
 """A listener, a hostname on it, and the hostname of the route from which it comes: by that, too, routes may rank. Of a
-route that others delegate to the rules that do so follow it: it competes with what they delegate to."""
+route that others delegate to it is the rule that does: the route competes with what else that delegates to."""
 _Where = tuple[ResourceKey, int, int | None]
 """A match as it is written: its route, rule and number."""
 
@@ -333,10 +333,10 @@ def _contests(
     """
     at_place: dict[_Place, dict[str, list[tuple[Resource, int, int]]]] = {}
     doubtful: set[ResourceKey] = set()
-    delegating = _delegating(simulation)
+    delegated = _delegated(simulation)
     for state in routes:
         if state.route.key.kind in _KINDS:
-            places = _places(state) or list(_delegated_places(simulation, state, delegating))
+            places = _places(state) or delegated.get(state.route.key, [])
             number_of_places[state.route.key] = len(places)
             doubtful |= set() if _is_attached(state) else {state.route.key}
             for place in places:
@@ -427,24 +427,24 @@ def _places(state: RouteState) -> list[_Place]:
     return [(node, host, host if host in own else widest_written(host, state.hostnames)) for node, host in found]
 
 
-def _delegating(simulation: Simulation) -> Mapping[ResourceKey, list[Delegation]]:
-    """Return the delegations to each route that has no parents of its own."""
-    found: dict[ResourceKey, list[Delegation]] = defaultdict(list)
+def _delegated(simulation: Simulation) -> Mapping[ResourceKey, list[_Place]]:
+    """Return the places of routes without parents to which others delegate: those of each rule that does."""
+    below: dict[ResourceKey, list[Delegation]] = defaultdict(list)
     for delegation in without_cycles(simulation.topology.delegations):
-        state = simulation.topology.route(delegation.child)
-        if state is not None and not state.parents:
-            found[delegation.child].append(delegation)
-    return found
-
-
-def _delegated_places(
-    simulation: Simulation, state: RouteState, delegating: Mapping[ResourceKey, list[Delegation]]
-) -> Iterator[_Place]:
-    """Yield the places of a route that others delegate to: those of each rule that does, on whichever way."""
-    for each in delegating.get(state.route.key, ()):
-        parent = simulation.topology.route(each.parent)
-        above = [] if parent is None else _places(parent) or _delegated_places(simulation, parent, delegating)
-        yield from ((node, host, f"{written} {each.parent}#{each.rule}") for node, host, written in above)
+        child = simulation.topology.route(delegation.child)
+        if child is not None and not child.parents:
+            below[delegation.parent].append(delegation)
+    found: dict[ResourceKey, dict[_Place, None]] = defaultdict(dict)
+    roots = (simulation.topology.route(key) for key in below)
+    left = [(state.route.key, _places(state)) for state in roots if state is not None and state.parents]
+    while left:
+        parent, places = left.pop()
+        for each in below.get(parent, ()):
+            own = dict.fromkeys((node, host, f"{parent}#{each.rule}") for node, host, _ in places)
+            new = [place for place in own if place not in found[each.child]]
+            found[each.child].update(own)
+            left += [(each.child, new)] if new else []
+    return {key: list(places) for key, places in found.items()}
 
 
 def _values(route: Resource) -> list[tuple[int, int, str]]:

@@ -7,7 +7,7 @@ HTTPBackendRef.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policylint.documents import Pointer
 from policylint.model import (
@@ -32,7 +32,9 @@ from policylint.topology.grants import Grants
 from policylint.topology.references import backend_target, of_core, resolve, resolve_outer
 from policylint.topology.service_ports import port_of
 from policylint.topology.state import BackendRole, BackendState
-from policylint.topology.workloads import Labels
+
+if TYPE_CHECKING:
+    from policylint.topology.workloads import Labels
 
 LABELS = "podLabels"
 """The field of a lowered backend that holds the labels of the pods, of all those behind its Service, that are meant."""

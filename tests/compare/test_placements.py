@@ -30,7 +30,9 @@ from tests.diff.history import commit, run
 FLEET = [cluster("dev", env="dev"), cluster("eu", env="prod"), cluster("us", env="prod"), set_binding()]
 PROD = placement(predicates=labelled(env="prod"))
 ENFORCING = {"bindingOverrides": {"remediationAction": "enforce"}}
-CEL = placement("cel", predicates=[requires(celSelector={"celExpressions": ["true"]})])
+CEL = placement(
+    "cel", predicates=[requires(celSelector={"celExpressions": ["managedCluster.status.version.kubernetes == 'v1'"]})]
+)
 SCHEMA = Path(__file__).parents[2] / "schemas" / "output" / "diff-json-v1.json"
 Row = tuple[str, list[str], str, str, str]
 

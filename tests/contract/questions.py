@@ -1343,7 +1343,8 @@ def _said_beside(change: Change) -> Answers:
     def is_asked(kind: str, found: RequestSet) -> bool:
         if not found.inside:
             return True
-        return (whole or found.gateway in asked) and kind in kinds.get(found.gateway, {kind})
+        is_one = whole or found.gateway in asked or found.gateway in kinds
+        return is_one and kind in kinds.get(found.gateway, {kind})
 
     changes = (each for each in requests.changes if any(is_asked(each.change, found) for found in each.requests))
     return _told(changes, _unknown(change, requests.unknown))

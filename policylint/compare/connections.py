@@ -334,6 +334,10 @@ def _finding(sides: Sides, both: Both, keys: tuple[ResourceKey, ...], numbers: l
     subjects = [_service(end) if unseen else end.key for end in ends]
     names = leading((f"the pods of {key}" if unseen else str(key) for key in subjects), 3)
     are = "is" if len(ends) == 1 and not unseen else "are"
+    ground = "the pods are in no manifest: they have the labels that the Service selects" if unseen else ""
+    outside = both.after.universe.addresses.all
+    if any(_is_open(each.allowed, outside) for number in numbers for each in both.before.row(number, "ingress")):
+        ground = "whether they were isolated before is not known"
     return Finding(
         RULE,
         "error",
@@ -342,6 +346,6 @@ def _finding(sides: Sides, both: Both, keys: tuple[ResourceKey, ...], numbers: l
         resources=(subjects[0], *keys, *subjects[1:20]),
         label="no network policy blocks outside connections to all of its ports any more",
         environments=(sides.after.world.name,),
-        confidence="assumed" if unseen else "certain",
-        ground="the pods are in no manifest: they have the labels that the Service selects" if unseen else "",
+        confidence="assumed" if ground else "certain",
+        ground=ground,
     )

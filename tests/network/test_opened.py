@@ -198,3 +198,12 @@ def test_a_gateway_is_an_end_wherever_its_proxies_may_run_as_well(controller: st
     pair = sides([*PODS, *gateway, closed], [*PODS, *gateway, passed])
     assert "Gateway infra/edge (proxies)" in {name for each in connection_changes(pair) for name in each.sources}
     assert "error" in {finding.severity for finding in opened(pair)}
+
+
+@pytest.mark.parametrize(
+    ("selector", "confidence"),
+    [(WEB, "certain"), ({}, "certain"), ("${PODS}", "assumed"), ({"matchLabels": "${OF}"}, "assumed")],
+)
+def test_what_a_variable_selected_may_have_been_isolated(selector: Any, confidence: str) -> None:
+    pair = sides([*PODS, policy(podSelector=selector, policyTypes=["Ingress"])], PODS)
+    assert {finding.confidence for finding in isolation_removed(pair)} == {confidence}

@@ -2204,6 +2204,10 @@ for _whose, _virtual in (("that leads", _LEADING_INSIDE), ("that leads nowhere",
         CHANGES[f"what else tells of {_told}, goes"] = (_all, _all[1:])
         CHANGES[f"what else tells of {_told}, comes"] = (_all[1:], _all)
         CHANGES[f"all that tells of {_told}, goes"] = (_all[1:], _all[2:])
+CHANGES["a Service loses its ports, and whom a VirtualService is for becomes a variable"] = (
+    (_ROUTED_INSIDE.replace("[checkout.", "[other."), SERVICE),
+    (_ROUTED_INSIDE.replace("[checkout.shop.svc.cluster.local]", "'${HOSTS}'"), service(ports="[]")),
+)
 
 
 def _of_linkerd(identity: str) -> tuple[str, ...]:

@@ -1339,6 +1339,7 @@ def _said_beside(change: Change) -> Answers:
     for each in alone.changes:
         for found in each.requests:
             kinds[found.gateway].add(each.change)
+    asked |= kinds.keys()  # one side may have a port for which the other has the route
 
     def is_asked(kind: str, found: RequestSet) -> bool:
         if not found.inside:

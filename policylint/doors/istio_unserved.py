@@ -9,23 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from policylint.doors import is_on_node, node_ports
 from policylint.doors.istio import shared
 from policylint.doors.istio_rules import MESH, in_full
 from policylint.doors.variables import entries
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY, selected
-from policylint.model import Resource, ResourceKey, Severity, World, is_symbolic, mapping, sequence, text
+from policylint.model import Resource, Severity, World, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.words import listing
 from policylint.topology.service_ports import ports
-from policylint.topology.workloads import container_port, pod_spec, services_selecting
+from policylint.topology.workloads import container_port, services_selecting
 
 
 def unserved(world: World) -> Iterator[DeadEnd]:
     """Yield the hosts of VirtualServices for Gateways alone, all of them seen, that no server of these takes."""
-    for virtual in world.of_kind(*VIRTUAL_SERVICE) if world.of_kind(*OWN_GATEWAY) else ():
+    known = {f"{gateway.key.namespace}/{gateway.key.name}": gateway for gateway in world.of_kind(*OWN_GATEWAY)}
+    for virtual in world.of_kind(*VIRTUAL_SERVICE) if known else ():
         named, hosts = in_full(virtual, virtual.spec.get("gateways")), entries(virtual, "hosts")
-        gateways = [each for name in named if (each := world.get(_key(name))) is not None]
+        gateways = [known[name] for name in named if name in known]
         if MESH in named or len(gateways) < len(named) or not all(map(_is_stated, hosts)):
             continue
         offered = [(gateway, host) for gateway in gateways for host in _hosts(gateway)]
@@ -52,7 +54,7 @@ def unreached(world: World) -> Iterator[DeadEnd]:
     for gateway in world.of_kind(*OWN_GATEWAY):
         pods = selected(world, gateway)
         services = {service.key: service for each in pods for service in services_selecting(world, each)}
-        if not services or any(map(_is_on_node, pods)):
+        if not services or any(is_on_node(each) or any(node_ports(each)) for each in pods):
             continue
         led = {
             number
@@ -78,14 +80,6 @@ def _of_containers(target: object, pods: Sequence[Resource]) -> Iterator[object]
         yield from (container_port(each, target) for each in pods)
 
 
-def _is_on_node(workload: Resource) -> bool:
-    """Return whether clients reach the pods by ports of their nodes."""
-    spec = pod_spec(workload)
-    containers = [mapping(each) for each in sequence(spec.get("containers"))]
-    held = [mapping(port) for each in containers for port in sequence(each.get("ports"))]
-    return bool(spec.get("hostNetwork")) or any(port.get("hostPort") for port in held)
-
-
 def _hosts(gateway: Resource) -> Iterator[object]:
     for server in map(mapping, sequence(gateway.spec.get("servers"))):
         yield from sequence(server.get("hosts"))
@@ -93,8 +87,3 @@ def _hosts(gateway: Resource) -> Iterator[object]:
 
 def _is_stated(host: object) -> bool:
     return isinstance(host, str) and not is_symbolic(host)
-
-
-def _key(name: str) -> ResourceKey:
-    namespace, _, name = name.partition("/")
-    return ResourceKey(*OWN_GATEWAY, namespace, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from policylint.doors.annotations import served
-from policylint.doors.traefik_options import ENTRY_POINTS, class_of
+from policylint.doors.traefik_options import ENTRY_POINTS, class_of, is_for_tls
 from policylint.doors.traefik_rules import alternatives
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
@@ -69,7 +69,7 @@ def _by_place(world: World) -> Mapping[Place, Resource]:
 
 def _ends_tls(world: World, point: str) -> bool:
     """Return whether an entry point ends TLS for routers that do not ask for it: that of the chart does."""
-    return point in ENTRY_POINTS and ENTRY_POINTS[point].scheme == "https" and point not in world.once(unsecured)
+    return is_for_tls(point) and point not in world.once(unsecured)
 
 
 def _entry_points(route: Resource) -> list[str]:

@@ -31,6 +31,11 @@ _UNCLASSED = ("", "traefik")
 """What a Traefik reads that is told no class."""
 
 
+def is_for_tls(point: str) -> bool:
+    """Return whether an entry point of the chart is for TLS."""
+    return point in ENTRY_POINTS and ENTRY_POINTS[point].scheme == "https"
+
+
 def class_of(route: Resource) -> str:
     """Return the class by which one of several Traefiks reads an object; "" for those that are told none.
 

@@ -32,6 +32,8 @@ _NAMES = {
         *("Method", "Path", PREFIX, "PathRegexp", "Query", "QueryRegexp"),
     )
 }
+MATCHERS = frozenset(_NAMES)
+"""The matchers of requests of all releases, in lower case."""
 _OF_HOSTS = frozenset({"Host", "HostHeader", "HostRegexp"})
 _EITHER = _OF_HOSTS | {"Method", "Path", PREFIX}
 """Matchers of Traefik 2 that take several values, of which one is enough."""

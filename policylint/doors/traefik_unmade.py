@@ -9,21 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.doors.ended_before import plain_entry_points
-from policylint.doors.traefik_options import ENTRY_POINTS
+from policylint.doors.traefik_options import is_for_tls
+from policylint.doors.traefik_rules import MATCHERS
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
-from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
+from policylint.model import World, is_symbolic, mapping, sequence, text, texts
 from policylint.patterns import Pattern
 
 _GROUP = "traefik.io"
-_OF_REQUESTS = frozenset(
-    {
-        *("clientip", "header", "headerregexp", "headers", "headersregexp", "host", "hostheader", "hostregexp"),
-        *("method", "path", "pathprefix", "pathregexp", "query", "queryregexp"),
-    }
-)
 _OF_CONNECTIONS = frozenset({"alpn", "clientip", "hostsni", "hostsniregexp"})
-_MATCHERS = {"IngressRoute": _OF_REQUESTS, "IngressRouteTCP": _OF_CONNECTIONS}
+_MATCHERS = {"IngressRoute": MATCHERS, "IngressRouteTCP": _OF_CONNECTIONS}
 """The matchers of all releases, of routers of both kinds."""
 _QUOTED = Pattern(r"`[^`]*`|\"(?:[^\"\\]|\\.)*\"")
 _CALLED = Pattern(r"([A-Za-z]\w*)\s*\(")
@@ -55,7 +50,7 @@ def _fault(rule: str, matchers: frozenset[str]) -> tuple[str, str]:
         return "has a rule with a quote or bracket that is not closed", "close it"
     for called in _CALLED.finditer(bare):
         if called[1].lower() not in matchers:
-            names = "IngressRouteTCP" if matchers is _OF_REQUESTS and called[1].lower() in _OF_CONNECTIONS else ""
+            names = "IngressRouteTCP" if matchers is MATCHERS and called[1].lower() in _OF_CONNECTIONS else ""
             fix = f"write an {names} for connections" if names else "name a matcher that Traefik knows"
             return f"has a rule with {called[1]}, which is no matcher of this kind", fix
     unquoted = _BARE.search(_CALLED.sub("(", bare))
@@ -75,22 +70,15 @@ def _without_tls(rule: str) -> tuple[str, str]:
 def without_tls(world: World) -> Iterator[DeadEnd]:
     """Yield the routes without TLS at an entry point of TLS that does not end it for those that ask for none."""
     points = world.once(unsecured)
+    plain = world.once(plain_entry_points) if points else {}
     for ingress in world.of_kind(_GROUP, "IngressRoute") if points else ():
         named = texts(ingress.spec.get("entryPoints"))
         if "tls" in ingress.spec or not named or any(map(is_symbolic, named)):
             continue
-        lost = [name for name in named if name in points and _is_secure(name) and name not in _plain(world)]
+        lost = [name for name in named if name in points and is_for_tls(name) and name not in plain]
         if lost and len(lost) == len(named):
             does = f"has no `tls` at entry point {lost[0]}, which ends TLS for no router by itself"
             fix = f"add `tls: {{}}`, or --entrypoints.{lost[0]}.http.tls=true to the arguments of Traefik"
             ground = "something in front of Traefik may end TLS"
             then = "requests by https get 404"
             yield DeadEnd(ingress, ("spec", "entryPoints"), does, fix, (), ground, then, "warning")
-
-
-def _is_secure(name: str) -> bool:
-    return name in ENTRY_POINTS and ENTRY_POINTS[name].scheme == "https"
-
-
-def _plain(world: World) -> dict[str, Resource]:
-    return dict(world.once(plain_entry_points))

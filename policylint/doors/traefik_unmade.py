@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from policylint.doors.ended_before import plain_entry_points
 from policylint.doors.traefik_options import is_for_tls
-from policylint.doors.traefik_rules import MATCHERS
+from policylint.doors.traefik_rules import MATCHERS, alternatives
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.model import World, is_symbolic, mapping, sequence, text, texts
@@ -61,10 +61,11 @@ def _fault(rule: str, matchers: frozenset[str]) -> tuple[str, str]:
 
 def _without_tls(rule: str) -> tuple[str, str]:
     """Return that a rule of connections names a host where TLS is not asked for: nothing else tells which host."""
-    names = [each[0] for each in _QUOTED.finditer(rule.partition("HostSNI")[2])]
-    if "HostSNI" not in rule or not names or names[0][1:-1] == "*":
+    read = [matcher for matchers in alternatives(rule) or () for matcher in matchers]
+    names = [name for matcher in read if matcher.name.lower() == "hostsni" for name in matcher.arguments]
+    if not names or names[0] == "*":
         return "", ""
-    return f"is for {names[0][1:-1]}, which TLS alone tells, and has no `tls`", "add `tls: {}`, or ask for HostSNI(`*`)"
+    return f"is for {names[0]}, which TLS alone tells, and has no `tls`", "add `tls: {}`, or ask for HostSNI(`*`)"
 
 
 def without_tls(world: World) -> Iterator[DeadEnd]:

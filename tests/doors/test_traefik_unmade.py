@@ -101,6 +101,9 @@ def test_rules_that_do_not(tmp_path: Path, rule: str, why: str) -> None:
         ("HostSNI(`*`)", "", ""),
         ("HostSNI(`*`) && ClientIP(`10.0.0.0/8`)", "", ""),
         ("HostSNI(`db.example.com`)", "", "which TLS alone tells"),
+        ("ClientIP(`10.0.0.0/8`) && hostsni(`db.example.com`)", "", "which TLS alone tells"),
+        ("HostSNIRegexp(`^.+$`)", "", ""),  # ParseHostSNI of pkg/muxer/tcp asks HostSNI alone
+        ("HostSNIRegexp(`^.+$`) && HostSNI(`*`)", "", ""),
         ("Host(`db.example.com`)", "  tls: {}", "no matcher"),
     ],
 )

@@ -93,6 +93,12 @@ class ClusterFleet:
         is_open = not maybe and self.world.partial and CLUSTER not in self.world.unseen.complete
         return Chosen(0, self.all) if is_open else Chosen(sure, maybe)
 
+    def set_selector(self, name: str) -> Mapping[str, Any] | None:
+        """Return the LabelSelector by which a ManagedClusterSet takes clusters; None where it takes none by labels."""
+        cluster_set = self.world.get(ResourceKey(*CLUSTER_SET, "", name))
+        chosen = mapping(cluster_set.spec.get("clusterSelector")) if cluster_set is not None else {}
+        return mapping(chosen.get("labelSelector")) if chosen.get("selectorType") == "LabelSelector" else None
+
     def members(self, name: str) -> Chosen:
         """Return the clusters of a ManagedClusterSet.
 
@@ -103,9 +109,8 @@ class ClusterFleet:
         if name == GLOBAL:
             return Chosen(self.all, self.all)
         cluster_set = self.world.get(ResourceKey(*CLUSTER_SET, "", name))
-        chosen = mapping(cluster_set.spec.get("clusterSelector")) if cluster_set is not None else {}
-        if chosen.get("selectorType") == "LabelSelector":
-            return self.labelled(mapping(chosen.get("labelSelector")))
+        if (selector := self.set_selector(name)) is not None:
+            return self.labelled(selector)
         members = self._labels.select({"matchLabels": {SET_LABEL: name}})
         if name != DEFAULT and cluster_set is not None and not any(SET_LABEL in stated for stated in self._stated):
             return Chosen(0, self.all)

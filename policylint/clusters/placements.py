@@ -82,7 +82,7 @@ def _computed(fleet: ClusterFleet, placement: Resource, words: str) -> Placement
         if sequence(spec.get("clusterSets")):
             detail += " for a set in clusterSets"
         return PlacementSelection(reason="no-clusterset-bound", words=words, detail=detail)
-    if wrong := _wrong_set(fleet.world, sets):
+    if wrong := _wrong_set(fleet, sets):
         return PlacementSelection(reason="misconfigured", words=words, detail=wrong)
     candidates = Chosen(0, fleet.all if unseen else 0)
     for name in sets:
@@ -136,16 +136,14 @@ def bound_sets(world: World, placement: Resource) -> tuple[list[str], str]:
     return sorted(name for name in names if not wanted or name in wanted), unseen
 
 
-def _wrong_set(world: World, names: list[str]) -> str:
+def _wrong_set(fleet: ClusterFleet, names: list[str]) -> str:
     """Return what is wrong with one of the sets, for which the scheduler decides nothing; "" if nothing is.
 
     Source: OCM pkg/placement/controllers/scheduling, getAvailableClusters.
     """
     for name in names:
-        chosen = mapping(getattr(world.get(ResourceKey(*CLUSTER_SET, "", name)), "spec", {}).get("clusterSelector"))
-        if chosen.get("selectorType") == "LabelSelector" and (
-            wrong := wrong_selector(mapping(chosen.get("labelSelector")))
-        ):
+        selector = fleet.set_selector(name)
+        if selector is not None and (wrong := wrong_selector(selector)):
             return f"the labelSelector of ManagedClusterSet {name} {wrong}"
     return ""
 

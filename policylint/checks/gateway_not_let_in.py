@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import ip_network
+from itertools import chain
 
 from policylint.catalog.content import places
 from policylint.checks.kit.mesh_policies import action, sources
@@ -11,7 +12,7 @@ from policylint.checks.kit.routing import is_waypoint
 from policylint.doors import is_inside, proxies, with_doors
 from policylint.implementations.generic import Traffic
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
-from policylint.model import Finding, Related, Resource, ResourceKey, mapping, sequence, texts
+from policylint.model import Finding, Related, Resource, ResourceKey, World, mapping, sequence, texts
 from policylint.model.kinds import WAYS_IN
 from policylint.policy.authorizing import Checkpoint, Client, Decision, NearestRule, RequestFacts
 from policylint.policy.results import Group
@@ -41,13 +42,12 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         for workload in simulation.acting.workloads(service.key):
             hop = Checkpoint((whole(workload.key),), workload)
             calls = list(_calls(service, workload, Client(sender, sender.key.namespace)))
-            answers = [[mesh.admit(call, hop, groups, world) for mesh, groups in asked] for call in calls]
-            for decisions in answers:
+            for decisions in _decisions(world, asked, hop, calls):
                 open_ = next((each for each in decisions if each is not None and each.answer == "depends"), None)
                 if open_ is not None and open_.by is not None and open_.by.key not in told and _is_by_address(open_.by):
                     told.add(open_.by.key)
                     yield _by_address(open_, open_.by, service, workload, sender)
-                denied = next((each for each in decisions if each is not None and each.answer == "denied"), None)
+                denied = _refusal(decisions)
                 if denied is None or denied.by is None or denied.by.key in told:
                     continue
                 if denied.because is not None:
@@ -80,13 +80,9 @@ def _from_pods(
         for workload in (each for each in acting.workloads(service.key) if each.key in meshed):
             hop = Checkpoint((whole(workload.key),), workload)
             for sender in senders.values():
-                answers = [
-                    mesh.admit(call, hop, groups, world)
-                    for call in _calls(service, workload, Client(sender, sender.key.namespace))
-                    for mesh, groups in asked
-                ]
-                found = (each for each in answers if each is not None and each.answer == "denied" and each.because)
-                denied = next(found, None)
+                calls = list(_calls(service, workload, Client(sender, sender.key.namespace)))
+                answers = chain.from_iterable(_decisions(world, asked, hop, calls))
+                denied = _refusal(each for each in answers if each is not None and each.because)
                 if denied is None or denied.by is None or denied.because is None or denied.because.key in told:
                     continue
                 if denied.by.key.kind == _ENCRYPTING and denied.by.key not in told:
@@ -116,13 +112,7 @@ def _outside(
             for workload in simulation.acting.workloads(service.key):
                 sender = Client(gateways[0], "" if outside else gateways[0].key.namespace)
                 hop, calls = Checkpoint((whole(workload.key),), workload), list(_calls(service, workload, sender))
-                answers = [
-                    [mesh.admit(call, hop, groups, simulation.world) for mesh, groups in asked] for call in calls
-                ]
-                refusals = [
-                    next((each for each in decisions if each is not None and each.answer == "denied"), None)
-                    for decisions in answers
-                ]
+                refusals = [_refusal(each) for each in _decisions(simulation.world, asked, hop, calls)]
                 denied = next(filter(None, refusals), None)
                 by = None if denied is None else denied.by
                 if denied is None or by is None or by.key in told or denied.nearest or denied.because:
@@ -134,6 +124,17 @@ def _outside(
                 elif by.key.kind == _ENCRYPTING and all(refusals) and outside:
                     told.add(by.key)
                     yield _rejecting(denied, ends, _SENT_FROM_OUTSIDE, _IN_PLAIN_TEXT)
+
+
+def _decisions(
+    world: World, asked: Sequence[tuple[Traffic, list[Group]]], hop: Checkpoint, calls: Iterable[RequestFacts]
+) -> list[list[Decision | None]]:
+    """Return what each mesh decides of each call at some pods."""
+    return [[mesh.admit(call, hop, groups, world) for mesh, groups in asked] for call in calls]
+
+
+def _refusal(decisions: Iterable[Decision | None]) -> Decision | None:
+    return next((each for each in decisions if each is not None and each.answer == "denied"), None)
 
 
 def _is_default(simulation: Simulation, by: Resource) -> bool:

@@ -23,8 +23,7 @@ from policylint.simulation import Simulation
 from policylint.simulation.serving import without_tls
 from policylint.topology import ListenerState, ReferenceState
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.certificates import CERT_MANAGER, MADE, Certificates, is_annotated, unissued
-from policylint.topology.grants import Grants
+from policylint.topology.certificates import CERT_MANAGER, MADE, certificates, is_annotated, unissued
 
 RULE = "GWP412"
 _GROUPED = ("cert-manager.io/issuer-kind", "cert-manager.io/issuer-group")
@@ -77,7 +76,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _misplaced(simulation: Simulation) -> Iterator[Finding]:
     """Yield the listeners, and the doors beside Gateway API, whose Secret is made in another namespace alone."""
-    world, known = simulation.world, Certificates(simulation.world, Grants(simulation.world))
+    world = simulation.world
     named = [
         (listener.holder, reference.pointer, reference.wanted, str(listener.node), is_annotated(listener.holder))
         for listener in listeners(simulation.topology)
@@ -91,7 +90,7 @@ def _misplaced(simulation: Simulation) -> Iterator[Finding]:
             (end.holder, end.pointer, secret, end.what, end.is_issued) for end in ends(world) for secret in end.secrets
         ]
     for holder, pointer, wanted, what, issued in named:
-        maker = known.beside(wanted, issued=issued)
+        maker = world.once(certificates).beside(wanted, issued=issued)
         if maker is not None:
             yield Finding(
                 RULE,

@@ -19,8 +19,7 @@ from policylint.implementations.generic.tls_ends import End, TlsEnd, written
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts, value_at
 from policylint.model.kinds import INGRESS
 from policylint.model.words import listing
-from policylint.topology.certificates import MADE, Certificates, presumed
-from policylint.topology.grants import Grants
+from policylint.topology.certificates import MADE, Certificates, certificates, presumed
 from policylint.topology.hostnames import covers
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _at_servers(world: World, gateway: Resource) -> Iterator[End]:
 def _has_one_of_its_own(world: World, gateway: Resource, name: str, home: str) -> bool:
     """Return whether a credential is beside the proxies that were seen, and beside the Gateway as well: then it has
     proxies of its own there, which were not, as who installs them does so for each namespace."""
-    known, own = world.once(_certificates), gateway.key.namespace
+    known, own = world.once(certificates), gateway.key.namespace
     return own != home and all(_is_in(each, name, gateway, known) for each in (own, home))
 
 
@@ -117,7 +116,7 @@ def taken(world: World, holders: Collection[ResourceKey], host: str) -> Iterator
     Args:
         holders: what the request comes in by, and the route that takes it.
     """
-    by_holder, known = world.once(_by_holder), world.once(_certificates)
+    by_holder, known = world.once(_by_holder), world.once(certificates)
     for end in (end for holder in holders for end in by_holder.get(holder, ())):
         if end.hosts and not any(covers(name, host) for name in end.hosts):
             continue
@@ -147,7 +146,7 @@ def asking(world: World, route: ResourceKey, *, encrypted: bool) -> Iterator[str
 
     ingress, vendor = world.get(route), server_of(world, route)
     for secret in () if ingress is None or vendor is None else secrets_asked(ingress, vendor, encrypted=encrypted):
-        if world.once(_certificates).resolve(secret, issued=False).missing:
+        if world.once(certificates).resolve(secret, issued=False).missing:
             yield presumed(secret)
 
 
@@ -156,10 +155,6 @@ def _by_holder(world: World) -> Mapping[ResourceKey, Sequence[End]]:
     for end in ends(world):
         found.setdefault(end.holder.key, []).append(end)
     return found
-
-
-def _certificates(world: World) -> Certificates:
-    return Certificates(world, Grants(world))
 
 
 def tls_ends(world: World) -> Iterator[TlsEnd]:
@@ -185,7 +180,7 @@ def misplaced(world: World) -> Iterator[DeadEnd]:
 
     Source: istio.io/docs/ops/common-problems/security-issues; istio/istio#27740, #25018; pilot/pkg/model/credentials.
     """
-    known = Certificates(world, Grants(world))
+    known = world.once(certificates)
     for gateway in world.of_kind(*OWN_GATEWAY):
         homes = sorted(gateway_pods.homes(world, gateway))
         if not homes or gateway.key.namespace in homes or not all(homes):

@@ -121,6 +121,11 @@ class Certificates:
         return None if maker is None or copied or maker.key.unplaced else maker.key
 
 
+def certificates(world: World) -> Certificates:
+    """Return the one of a world, for `World.once`."""
+    return Certificates(world, Grants(world))
+
+
 def presumed(wanted: ResourceKey) -> str:
     """Return what is assumed of a Secret that a listener or door needs to respond, where nobody deploys it here."""
     return f"{wanted} is taken to be there: nothing in the tree deploys it"

@@ -16,8 +16,7 @@ from policylint.implementations.envoy_gateway import listener_faults as faults
 from policylint.implementations.envoy_gateway.listener_conflicts import ListenerLoss
 from policylint.model import Resource, World, sequence, text
 from policylint.topology import Condition, GatewayState, ListenerSetState, ListenerState
-from policylint.topology.certificates import Certificates
-from policylint.topology.grants import Grants
+from policylint.topology.certificates import certificates
 from policylint.topology.status import (
     ACCEPTED,
     NO_CONFLICTS,
@@ -86,11 +85,10 @@ def of_gateway(gateway: GatewayState, world: World) -> tuple[Condition, ...]:
 def _validations(gateway: Resource, world: World) -> list[tuple[ClientValidation, Condition | None]]:
     """Return the validations of clients, each with what is wrong with its CAs, whether or not a listener needs them."""
     found = []
-    certificates = Certificates(world, Grants(world))
     for validation in client_validations(gateway):
         pointer, references = (*validation.pointer, "caCertificateRefs"), validation.value.get("caCertificateRefs")
         authorities = [
-            certificates.authority(gateway, (*pointer, number), reference)
+            world.once(certificates).authority(gateway, (*pointer, number), reference)
             for number, reference in enumerate(sequence(references))
         ]
         found.append((validation, faults.authorities_fault(authorities)))

@@ -22,8 +22,7 @@ from policylint.topology import (
     ReferenceState,
     Topology,
 )
-from policylint.topology.certificates import Certificates, authority_fault, certificate_fault
-from policylint.topology.grants import Grants
+from policylint.topology.certificates import authority_fault, certificate_fault, certificates
 from policylint.topology.listener_conflicts import Conflict
 from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, tls_of, with_listeners
 
@@ -213,8 +212,7 @@ def _seen_from(authority: ReferenceState, listener: ListenerState, topology: Top
         return authority
     validation = client_validation(authority.holder, listener.port)
     reference = sequence(validation.value.get("caCertificateRefs"))[0]
-    certificates = Certificates(topology.world, Grants(topology.world))
-    return certificates.authority(listener.holder, authority.pointer, reference)
+    return topology.world.once(certificates).authority(listener.holder, authority.pointer, reference)
 
 
 def _of_reference(reference: ReferenceState, world: World) -> Fault | None:

@@ -235,6 +235,18 @@ def removed_protections(
                     shown = environment.requests.shown if environment.requests is not None else frozenset()
                     told_already = {key for finding in findings for key in finding.resources}
                     findings += unjudged(pair, told_already | {key for key in shown if key[:2] in (*ENTRIES, IN_ORDER)})
+        of_connections: list[Finding] = []
+        if "GWP620" in rules:
+            from policylint.compare.connections import isolation_removed
+
+            with guarded("GWP620", pair.after):
+                of_connections += isolation_removed(pair)
+        if "GWP621" in rules:
+            from policylint.compare.opened import connections_opened
+
+            with guarded("GWP621", pair.after):
+                of_connections += connections_opened(pair, environment.connections)
+        findings += of_connections
         if "GWP325" in rules:
             from policylint.compare.beside import decided_beside
             from policylint.compare.bypassed import logins_bypassed
@@ -246,23 +258,13 @@ def removed_protections(
 
             with guarded("GWP325", pair.after):
                 findings += ends_changed(pair)
-                findings += peers_widened(pair, environment)
+                findings += peers_widened(pair, environment, of_connections)
                 findings += decided_beside(pair, () if environment.requests is None else environment.requests.shown)
                 findings += logins_bypassed(pair)
                 findings += others_named(pair)
                 findings += statements_lost(pair)
                 findings += grants_withdrawn(pair)
                 findings += definitions_gone(pair, unread)
-        if "GWP620" in rules:
-            from policylint.compare.connections import isolation_removed
-
-            with guarded("GWP620", pair.after):
-                findings += isolation_removed(pair)
-        if "GWP621" in rules:
-            from policylint.compare.opened import connections_opened
-
-            with guarded("GWP621", pair.after):
-                findings += connections_opened(pair, environment.connections)
         if "GWP326" in rules:
             with guarded("GWP326", pair.after):
                 findings += changes_of_releases(pair, tree)

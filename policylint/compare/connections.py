@@ -1,6 +1,8 @@
 """GWP620 and the connections that a change opens and closes: both sides over one set of ends, ports and addresses.
 
-Only what is certain on both sides is compared. A workload that is new or gone is said once, not once per pair.
+Where manifests leave open what policies let through on one side, that is told with `perhaps` and its ground: that a
+protection may be gone is nothing to be silent about. Of pods whose labels nobody knows only what is certain counts. A
+workload that is new or gone is said once, not once per pair.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from policylint.network.kinds import has_policies
 if TYPE_CHECKING:
     from policylint.compare.pairing import Sides
     from policylint.network.endpoints import Endpoint
+    from policylint.network.meshes import Inside
     from policylint.network.rules import Direction
     from policylint.network.state import Network
+    from policylint.network.universe import Universe
     from policylint.network.walk import Row
 
 RULE = "GWP620"
@@ -32,6 +36,7 @@ class ConnectionChange(NamedTuple):
         by: the policies that were changed and bear on one of the ends; where a mesh is the cause, all that do.
         because: policy, labels, mesh, workload added, workload removed.
         exposed: whether one end is outside the cluster.
+        ground: what is not known, as a clause; empty where it is certain.
     """
 
     environment: str
@@ -43,6 +48,7 @@ class ConnectionChange(NamedTuple):
     by: tuple[ResourceKey, ...]
     because: str
     exposed: bool
+    ground: str = ""
 
 
 class Both(NamedTuple):
@@ -162,6 +168,23 @@ def _groups(both: Both, direction: Direction) -> list[tuple[int, Row, Row]]:
     return pairs
 
 
+class OpenPorts(NamedTuple):
+    """The ports on which sources get to targets.
+
+    Args:
+        sure: those on which they do for certain.
+        more: those on which they may.
+    """
+
+    sure: int
+    more: int = 0
+
+    @property
+    def perhaps(self) -> int:
+        """All on which they may, those that are certain among them."""
+        return self.sure | self.more
+
+
 class Contact(NamedTuple):
     """Sources and targets, as sets of ends, that could connect on other ports before.
 
@@ -171,14 +194,31 @@ class Contact(NamedTuple):
 
     sources: int
     targets: int
-    was: int
-    now: int
+    was: OpenPorts
+    now: OpenPorts
     carried: bool
+
+    @property
+    def gained(self) -> int:
+        """The ports on which more is open than before: where that is certain, else where it may be."""
+        return self.now.sure & ~self.was.perhaps or (self.now.sure & ~self.was.sure) | (
+            self.now.perhaps & ~self.was.perhaps
+        )
+
+    @property
+    def ground(self) -> str:
+        """What is not known of what is gained, or else lost; empty where it is certain."""
+        more, less = (self.now, self.was) if self.gained else (self.was, self.now)
+        if more.sure & ~less.perhaps:
+            return ""
+        when = "were kept apart before" if self.was.more else "are kept apart"
+        return f"whether they {when} is not known"
 
 
 def differences(both: Both) -> Iterator[Contact]:
-    """Yield what is certain on both sides and differs, by ends that no policy tells apart."""
+    """Yield what differs, by ends that no policy tells apart."""
     outside = both.after.universe.addresses.all
+    unseen = both.before.universe.open | both.after.universe.open
     former, latter = both.before.inside, both.after.inside
     carried = [former.members, latter.members]
     moved = former.members ^ latter.members
@@ -193,19 +233,18 @@ def differences(both: Both) -> Iterator[Contact]:
                 for target in _atoms(targets, [*masks_out, *carried, outside]):
                     if (source | target) & ~outside == 0:
                         continue
-                    was, was_perhaps = (
-                        former.open(source, target, each) for each in _ports(source, target, ingress[0], egress[0])
-                    )
-                    now, now_perhaps = (
-                        latter.open(source, target, each) for each in _ports(source, target, ingress[1], egress[1])
-                    )
-                    if (was ^ now) & ~((was ^ was_perhaps) | (now ^ now_perhaps)):
-                        yield Contact(source, target, was, now, bool(moved & (source | target)))
+                    was = _open(former, source, target, ingress[0], egress[0])
+                    now = _open(latter, source, target, ingress[1], egress[1])
+                    is_carried = bool(moved & (source | target))
+                    if was.sure & ~now.perhaps | now.sure & ~was.perhaps:
+                        yield Contact(source, target, OpenPorts(was.sure), OpenPorts(now.sure), is_carried)
+                    elif was != now and source & ~unseen and target & ~unseen:
+                        yield Contact(source & ~unseen, target & ~unseen, was, now, is_carried)
 
 
 def _pairs(both: Both, environment: str) -> Iterator[ConnectionChange]:
     outside = both.after.universe.addresses.all
-    joined: dict[tuple[int, int, int], list[Contact]] = {}
+    joined: dict[tuple[int, OpenPorts, OpenPorts], list[Contact]] = {}
     for each in differences(both):
         joined.setdefault((each.sources, each.was, each.now), []).append(each)
     universe = both.after.universe
@@ -216,9 +255,11 @@ def _pairs(both: Both, environment: str) -> Iterator[ConnectionChange]:
         target = 0
         for part in listed:
             target |= part.targets
-        gained, lost = now & ~was, was & ~now
-        change: Change = "opened" if not was else "closed" if not now else "widened" if gained else "narrowed"
-        assert gained or lost
+        change: Change
+        if listed[0].gained:
+            change = "widened" if was.sure else "opened"
+        else:
+            change = "narrowed" if now.sure else "closed"
         is_carried = any(each.carried for each in listed)
         by = tuple(sorted(set(responsible(both, source, target, all_=is_carried))))
         for senders, receivers in apart(source, target, several):
@@ -226,13 +267,23 @@ def _pairs(both: Both, environment: str) -> Iterator[ConnectionChange]:
                 environment,
                 tuple(names_of(both, senders)),
                 tuple(names_of(both, receivers)),
-                universe.ports.words(was),
-                universe.ports.words(now),
+                _in_words(universe, was),
+                _in_words(universe, now),
                 change,
                 by,
                 "mesh" if is_carried else "policy" if by else "labels",
                 bool((senders | receivers) & outside),
+                listed[0].ground,
             )
+
+
+def _in_words(universe: Universe, ports: OpenPorts) -> str:
+    """Return `TCP 80`, `perhaps all`, `TCP 80, perhaps TCP 443`, `none`."""
+    words = universe.ports.words
+    if not ports.more:
+        return words(ports.sure)
+    perhaps = f"perhaps {words(universe.ports.all if ports.perhaps == universe.ports.all else ports.more)}"
+    return f"{words(ports.sure)}, {perhaps}" if ports.sure else perhaps
 
 
 def _atoms(bits: int, masks: Iterable[int]) -> list[int]:
@@ -243,8 +294,8 @@ def _atoms(bits: int, masks: Iterable[int]) -> list[int]:
     return parts
 
 
-def _ports(source: int, target: int, ingress: Row, egress: Row) -> tuple[int, int]:
-    """Return the ports on which sources certainly get to targets, and those on which they perhaps do."""
+def _open(inside: Inside, source: int, target: int, ingress: Row, egress: Row) -> OpenPorts:
+    """Return the ports on which sources get to targets."""
     sure = perhaps = 0
     for column in ingress:
         for way in egress:
@@ -253,7 +304,8 @@ def _ports(source: int, target: int, ingress: Row, egress: Row) -> tuple[int, in
                 perhaps |= ports
                 if not source & column.denied and not target & way.denied:
                     sure |= ports
-    return sure, perhaps
+    sure, perhaps = (inside.open(source, target, ports) for ports in (sure, perhaps))
+    return OpenPorts(sure, perhaps & ~sure)
 
 
 def responsible(both: Both, sources: int, targets: int, *, all_: bool = False) -> Iterator[ResourceKey]:
@@ -283,26 +335,42 @@ def isolation_removed(sides: Sides) -> Iterator[Finding]:
     both = both_networks(sides)
     if both is None:
         return
-    for (keys, _), numbers in sorted(no_longer_isolated(both).items()):
-        yield _finding(sides, both, keys, numbers)
+    for (keys, _, reached), numbers in sorted(no_longer_isolated(both).items()):
+        yield _finding(sides, both, keys, numbers, reached)
 
 
-def no_longer_isolated(both: Both) -> dict[tuple[tuple[ResourceKey, ...], str], list[int]]:
-    """Return the ends that were isolated for ingress, and that anybody outside may reach now, by why and by role."""
-    outside = both.after.universe.addresses.all
-    opened: dict[tuple[tuple[ResourceKey, ...], str], list[int]] = {}
+Reached = Literal["from anywhere", "perhaps from anywhere", "not from anywhere"]
+Why = tuple[tuple[ResourceKey, ...], str, tuple[Reached, Reached]]
+"""The policies that do it, the role of the ends, and whether anybody outside may reach them, before and after."""
+
+
+def no_longer_isolated(both: Both) -> dict[Why, list[int]]:
+    """Return the ends that were isolated for ingress, and that anybody outside may reach now, by why.
+
+    Where that is not certain, they are ends of which all labels are known (as in `differences`).
+    """
+    opened: dict[Why, list[int]] = {}
     for number, end in enumerate(both.after.universe.endpoints[:-2]):
         before = both.before.universe.endpoints[number]
         if not (_is_known(end) and _is_known(before)) or (end.role == "pods" and end.labels != before.labels):
             continue
-        if any(_is_open(column.allowed & ~column.denied, outside) for column in both.before.row(number, "ingress")):
+        was = _reached(both.before, number)
+        now = "from anywhere" if was == "from anywhere" else _reached(both.after, number)
+        if was == now or now == "not from anywhere" or ((end.open or before.open) and "perhaps" in f"{was} {now}"):
             continue
-        row = both.after.row(number, "ingress")
         isolated = any(entry.isolates for entry in both.after.entries(number, "ingress"))
-        if any(_is_open(column.allowed & ~column.denied, outside) for column in row):
-            keys = tuple(sorted(set(responsible(both, 0, 1 << number)))) if isolated or both.changed else ()
-            opened.setdefault((keys, end.role), []).append(number)
+        keys = tuple(sorted(set(responsible(both, 0, 1 << number)))) if isolated or both.changed else ()
+        opened.setdefault((keys, end.role, (was, now)), []).append(number)
     return opened
+
+
+def _reached(network: Network, number: int) -> Reached:
+    """Return whether anybody outside may connect to an end, on one port at least."""
+    outside, row = network.universe.addresses.all, network.row(number, "ingress")
+    if any(_is_open(column.allowed & ~column.denied, outside) for column in row):
+        return "from anywhere"
+    may = any(_is_open(column.allowed, outside) for column in row)
+    return "perhaps from anywhere" if may else "not from anywhere"
 
 
 def _is_known(end: Endpoint) -> bool:
@@ -318,7 +386,9 @@ def _is_open(allowed: int, outside: int) -> bool:
     return allowed & outside == outside
 
 
-def _finding(sides: Sides, both: Both, keys: tuple[ResourceKey, ...], numbers: list[int]) -> Finding:
+def _finding(
+    sides: Sides, both: Both, keys: tuple[ResourceKey, ...], numbers: list[int], reached: tuple[Reached, Reached]
+) -> Finding:
     from policylint.model.words import leading
 
     ends = [both.after.universe.endpoints[number] for number in numbers]
@@ -334,17 +404,23 @@ def _finding(sides: Sides, both: Both, keys: tuple[ResourceKey, ...], numbers: l
     subjects = [_service(end) if unseen else end.key for end in ends]
     names = leading((f"the pods of {key}" if unseen else str(key) for key in subjects), 3)
     are = "is" if len(ends) == 1 and not unseen else "are"
-    ground = "the pods are in no manifest: they have the labels that the Service selects" if unseen else ""
-    outside = both.after.universe.addresses.all
-    if any(_is_open(each.allowed, outside) for number in numbers for each in both.before.row(number, "ingress")):
-        ground = "whether they were isolated before is not known"
+    was, now = reached
+    if "perhaps from anywhere" in reached:
+        ground = (
+            f"whether they {'were isolated before' if was == 'perhaps from anywhere' else 'are isolated'} is not known"
+        )
+    else:
+        ground = "the pods are in no manifest: they have the labels that the Service selects" if unseen else ""
+    is_now = f"no longer isolated, and can be reached {now}" if now == "from anywhere" else "perhaps no longer isolated"
     return Finding(
         RULE,
-        "error",
-        f"{names} {are} no longer isolated, and can be reached from anywhere: {why}",
+        "error" if now == "from anywhere" else "warning",
+        f"{names} {are} {is_now}: {why}",
         resource.name_location,
         resources=(subjects[0], *keys, *subjects[1:20]),
-        label="no network policy blocks outside connections to all of its ports any more",
+        label="no network policy blocks outside connections to all of its ports any more"
+        if now == "from anywhere"
+        else "perhaps no network policy blocks outside connections to all of its ports any more",
         environments=(sides.after.world.name,),
         confidence="assumed" if ground else "certain",
         ground=ground,

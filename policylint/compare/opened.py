@@ -66,19 +66,29 @@ def connections_opened(sides: Sides, connections: Sequence[ConnectionChange]) ->
     both = both_networks(sides)
     if both is None:
         return
-    told = 0
-    for numbers in no_longer_isolated(both).values():
+    told = perhaps = 0
+    for (_, _, reached), numbers in no_longer_isolated(both).items():
         for number in numbers:
-            told |= 1 << number
-    found: dict[tuple[tuple[ResourceKey, ...], Severity], list[_Opened]] = {}
+            perhaps |= 1 << number
+            told |= ("perhaps from anywhere" not in reached) << number
+    found: dict[tuple[tuple[ResourceKey, ...], Severity, str], list[_Opened]] = {}
     for each in differences(both):
-        left = each._replace(targets=each.targets & ~told)
-        if left.targets and left.now & ~left.was and not (left.sources == left.targets and _is_one(left.sources)):
+        left = each._replace(targets=each.targets & ~(perhaps if each.ground else told))
+        if left.targets and left.gained and not (left.sources == left.targets and _is_one(left.sources)):
             opened = _judged(both, left)
+            is_named = bool(opened.entries) and all(entry.named for entry in opened.entries)
+            if is_named and left.ground and not left.now.sure & left.gained:
+                continue  # an entry names whom it lets in, and nobody knows whether they are meant: the rows say so
             keys = tuple(sorted(set(responsible(both, left.sources, left.targets, all_=left.carried))))
-            found.setdefault((keys, opened.severity), []).append(opened)
-    for (keys, severity), listed in sorted(found.items(), key=lambda item: (item[0][0], SEVERITIES.index(item[0][1]))):
-        yield _finding(sides, both, keys, severity, listed)
+            found.setdefault((keys, opened.severity, left.ground), []).append(opened)
+    certain = {keys for keys, _, ground in found if not ground}
+    for (keys, severity, ground), listed in sorted(
+        found.items(), key=lambda item: (item[0][0], SEVERITIES.index(item[0][1]), item[0][2])
+    ):
+        if ground and keys in certain:  # of what else these may open the rows tell
+            continue
+        finding = _finding(sides, both, keys, severity, listed)
+        yield finding._replace(confidence="assumed", ground=ground) if ground else finding
 
 
 def _is_one(bits: int) -> bool:
@@ -87,7 +97,7 @@ def _is_one(bits: int) -> bool:
 
 def _judged(both: Both, difference: Contact) -> _Opened:
     """Return how bad it is: an error unless an entry names them wherever something kept them apart."""
-    gained = difference.now & ~difference.was
+    gained = difference.gained
     pods = (1 << len(both.after.universe.endpoints) - 2) - 1
     entries: list[_Entry] = []
     is_named = True
@@ -105,8 +115,8 @@ def _judged(both: Both, difference: Contact) -> _Opened:
         # Whom pods may call is mostly opened on purpose: there, any entry that says so will do.
         counted = [each for each in new if each.named or direction == "egress"]
         is_named = is_named and _covers(both.after, subject, direction, counted, peers, gained)
-    moved = not both.changed and difference.was & ~difference.now
-    mild = difference.carried or is_named or moved
+    moved = not both.changed and difference.was.sure & ~difference.now.sure
+    mild = difference.carried or is_named or moved or not gained & difference.now.sure
     return _Opened(difference, "warning" if mild else "error", tuple(entries))
 
 
@@ -132,11 +142,11 @@ def _new_entries(both: Both, subject: int, direction: Direction, peers: int, por
         for rule, stretches in entry.rules:
             if rule.action != "Allow":
                 continue
-            own = [each for each in stretches if each.ports & ports and each.sure & peers]
+            own = [each for each in stretches if each.ports & ports and each.maybe & peers]
             if own and not any(
                 (key, of_peers, of_ports) == (entry.policy.key, rule.peers, rule.ports)
                 and stretch.ports & ports
-                and stretch.sure & peers
+                and stretch.maybe & peers
                 for key, of_peers, of_ports, stretch in former
             ):
                 yield _Entry(entry.number, rule, _names(rule))
@@ -233,8 +243,9 @@ def _finding(
         why = f"{policy.key} allows a port by its name, which another one has now"
     else:
         why = f"{policy.key} selects them by labels that are new"
-    ports = universe.ports.words(first.now & ~first.was)
-    on = "" if ports == "all" else " on every port" if first.now == universe.ports.all else f" on {ports}"
+    ports = universe.ports.words(first.gained)
+    on = "" if ports == "all" else " on every port" if first.now.sure == universe.ports.all else f" on {ports}"
+    may = "can" if first.gained & first.now.sure else "can perhaps"
     more = f", and {told} more" if told else ""
     ends = [
         universe.endpoints[number]
@@ -252,7 +263,7 @@ def _finding(
     return Finding(
         RULE,
         severity,
-        f"{leading(callers, 3)} can connect to {leading(called, 3)}{on} now{more}: {why}",
+        f"{leading(callers, 3)} {may} connect to {leading(called, 3)}{on} now{more}: {why}",
         location,
         resources=(*keys, *dict.fromkeys(each.key for each in ends[:20])),
         label="it names them" if severity == "warning" and entry is not None else "no entry that is new names them",

@@ -46,11 +46,20 @@ _Stated = tuple[ResourceKey, str]
 """A policy by its identity and what it says whom it is for."""
 
 
-def peers_widened(sides: Sides, environment: EnvironmentChange) -> Iterator[Finding]:
-    """Yield the network policies that allow more, deny less or close fewer pods, where no connection shows it."""
+def peers_widened(
+    sides: Sides, environment: EnvironmentChange, of_connections: Iterable[Finding] = ()
+) -> Iterator[Finding]:
+    """Yield the network policies that allow more, deny less or close fewer pods, where no connection shows it for
+    certain and nothing is told of those that may open.
+
+    Args:
+        of_connections: what GWP620 and GWP621 tell.
+    """
     if not has_policies(sides.before.world):
         return
-    told = {key for each in environment.connections if each.change in ("opened", "widened") for key in each.by}
+    certain = (each for each in environment.connections if not each.ground)
+    told = {key for each in certain if each.change in ("opened", "widened") for key in each.by}
+    told |= {key for finding in of_connections for key in finding.resources}
     before, after, pairing = sides
     for opening in (*_opened(before, after, told), *_left_open(before, after, pairing.removed, told)):
         if opening.is_likely:

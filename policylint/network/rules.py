@@ -195,7 +195,7 @@ def network_policy(resource: Resource) -> PolicySpec:
     spec, home = resource.spec, resource.key.namespace
     types = listed(spec, "policyTypes")
     for number, name in enumerate(types):
-        if name not in ("Ingress", "Egress") and not is_symbolic(name):
+        if name not in ("Ingress", "Egress"):
             raise UnacceptableError(f"policyTypes: {name!r} is neither Ingress nor Egress", "policyTypes", number)
     if not types:
         types = ["Ingress", "Egress"] if listed(spec, "egress") else ["Ingress"]
@@ -448,16 +448,21 @@ def one_of(value: object, fields: tuple[str, ...], *pointer: str | int) -> tuple
 
 
 def selector(value: object, *pointer: str | int) -> Selector:
-    """Return a LabelSelector; an empty one for null, as it selects the same.
+    """Return a LabelSelector; an empty one for null, as it selects the same. A variable that stands for the whole or a
+    part of it asks for a label of which nobody knows which.
 
     Raises:
         UnacceptableError: it is none.
     """
     if value is None:
         return {}
+    if is_symbolic(value):
+        return _unsaid(value)
     if not isinstance(value, dict):
         raise UnacceptableError("a selector is a mapping", *pointer)
     labels = value.get("matchLabels")
+    if is_symbolic(labels):
+        return selector({**value, **_unsaid(labels)}, *pointer)
     if labels is not None and not isinstance(labels, dict):
         raise UnacceptableError("matchLabels is a mapping", *pointer, "matchLabels")
     for name, label in (labels or {}).items():
@@ -465,6 +470,10 @@ def selector(value: object, *pointer: str | int) -> Selector:
             raise UnacceptableError(
                 f"matchLabels: the value of {name} is no text: {label!r}", *pointer, "matchLabels", name
             )
+    written = listed(value, "matchExpressions", *pointer)
+    settled = [_settled(each) for each in written]
+    if written != settled:
+        value = {**value, "matchExpressions": settled}
     for number, expression in enumerate(mappings(value, "matchExpressions", *pointer)):
         place = (*pointer, "matchExpressions", number)
         operator, values = expression.get("operator"), listed(expression, "values", *place)
@@ -477,6 +486,19 @@ def selector(value: object, *pointer: str | int) -> Selector:
         if any(not isinstance(entry, str) for entry in values):
             raise UnacceptableError("values are texts", *place, "values")
     return value
+
+
+def _unsaid(variable: object) -> Selector:
+    return {"matchLabels": {variable: variable}}
+
+
+def _settled(expression: object) -> object:
+    """Return a requirement; where a variable stands for it or for its operator, one that may ask for any label."""
+    written = mapping(expression)
+    if is_symbolic(written.get("values")):
+        expression = {**written, "values": [written["values"]]}
+    variable = next(filter(is_symbolic, (expression, written.get("operator"))), None)
+    return expression if variable is None else {"key": variable, "operator": "Exists"}
 
 
 def whole(value: object, least: int, most: int, *pointer: str | int) -> int:

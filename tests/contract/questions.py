@@ -1610,12 +1610,19 @@ def _connects_by_packets(change: Change) -> Answers:
 def _connects_by_rows(change: Change) -> Answers:
     """A row without targets is about a workload that comes or goes: nobody kept it out."""
     opened = [each for each in change.found.connections if each.targets and each.change in ("opened", "widened")]
-    return {"the change": "opens connections" if opened else "opens none"}
+    if any(not each.ground for each in opened):
+        return {"the change": "opens connections"}
+    return {"the change": "may open connections" if opened else "opens none"}
 
 
 def _connects_by_findings(change: Change) -> Answers:
+    """Where a new entry names who may get in, and nobody knows whether it means them, the rows alone say so."""
     told = [finding for finding in change.findings if finding.rule in ("GWP620", "GWP621")]
-    return {"the change": "opens connections" if told else "opens none"}
+    if any(not finding.ground.startswith("whether they") for finding in told):
+        return {"the change": "opens connections"}
+    if told:
+        return {"the change": "may open connections"}
+    return {} if _connects_by_rows(change)["the change"] == "may open connections" else {"the change": "opens none"}
 
 
 def _comes_by_rows(change: Change) -> Answers:

@@ -19,9 +19,9 @@ from tests.network.worlds import manifest, random_world, world
 MIRRORED = {"opened": "closed", "closed": "opened"}
 
 
-def sides(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Sides:
+def sides(before: list[dict[str, Any]], after: list[dict[str, Any]], **facts: Any) -> Sides:
     catalog = load_catalog()
-    (pair,) = pair_sides([simulate(world(before), catalog)], [simulate(world(after), catalog)])
+    (pair,) = pair_sides(*([simulate(world(side, **facts), catalog)] for side in (before, after)))
     return pair
 
 

@@ -36,6 +36,22 @@ def told(before: list[Body], after: list[Body]) -> list[str]:
     return [finding.severity for finding in opened(sides([*PODS, *before], [*PODS, *after]))]
 
 
+def way_in(service: str, controller: str = "example.com/any") -> list[Body]:
+    """A Gateway, with a route to a Service that selects pods by its name."""
+    listener = {"name": "a", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    parent, backend = {"name": "edge", "namespace": "infra"}, {"name": service, "port": 80}
+    specs: dict[tuple[str, str, str, str], Body] = {
+        ("GATEWAY", "GatewayClass", "any", ""): {"controllerName": controller},
+        ("GATEWAY", "Gateway", "edge", "infra"): {"gatewayClassName": "any", "listeners": [listener]},
+        ("v1", "Service", service, "shop"): {"selector": {"app": service}, "ports": [{"port": 80, "targetPort": 8080}]},
+        ("GATEWAY", "HTTPRoute", service, "shop"): {"parentRefs": [parent], "rules": [{"backendRefs": [backend]}]},
+    }
+    version = "gateway.networking.k8s.io/v1"
+    return [
+        manifest(named.replace("GATEWAY", version), *identity, spec=spec) for (named, *identity), spec in specs.items()
+    ]
+
+
 def web(*rules: Body) -> Body:
     return policy(podSelector=WEB, policyTypes=["Ingress"], ingress=list(rules))
 
@@ -175,25 +191,7 @@ CONTROLLERS = (
 @pytest.mark.parametrize("controller", CONTROLLERS)
 def test_a_gateway_is_an_end_wherever_its_proxies_may_run_as_well(controller: str) -> None:
     """Of proxies that may be in several places the last one took the place of the likeliest, and nothing was told."""
-    listener = {"name": "a", "port": 80, "protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
-    gateway = [
-        {**manifest("gateway.networking.k8s.io/v1", "GatewayClass", "any", ""), "spec": {"controllerName": controller}},
-        {
-            **manifest("gateway.networking.k8s.io/v1", "Gateway", "edge", "infra"),
-            "spec": {"gatewayClassName": "any", "listeners": [listener]},
-        },
-        {
-            **manifest("v1", "Service", "web"),
-            "spec": {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]},
-        },
-        {
-            **manifest("gateway.networking.k8s.io/v1", "HTTPRoute", "web"),
-            "spec": {
-                "parentRefs": [{"name": "edge", "namespace": "infra"}],
-                "rules": [{"backendRefs": [{"name": "web", "port": 80}]}],
-            },
-        },
-    ]
+    gateway = way_in("web", controller)
     closed, passed = (guard({"action": action, "from": [{"namespaces": {}}]}) for action in ("Deny", "Pass"))
     pair = sides([*PODS, *gateway, closed], [*PODS, *gateway, passed])
     assert "Gateway infra/edge (proxies)" in {name for each in connection_changes(pair) for name in each.sources}

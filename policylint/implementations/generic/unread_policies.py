@@ -48,8 +48,10 @@ def settled_by_variable(policy: PolicySpec, read: Callable[[Resource], PolicySpe
     if not policy.refused or not _is_variable(policy):
         return policy
     resource, way = policy.resource, next((each for each in DIRECTIONS if each in policy.pointer[1:2]), None)
-    if read is None or way is None:
+    if read is None:
         return unread_policy(resource)
+    if way is None:
+        return _either_way(policy, read) if "policyTypes" in policy.pointer[1:2] else unread_policy(resource)
     types = resource.spec.get("policyTypes") or ["Ingress", *(["Egress"] if resource.spec.get("egress") else [])]
     body = {**resource.body, "spec": {**resource.spec, "policyTypes": types, way: None}}
     others = settled_by_variable(read_policy(resource.replaced(body=body), read), read)._replace(resource=resource)
@@ -58,6 +60,16 @@ def settled_by_variable(policy: PolicySpec, read: Callable[[Resource], PolicySpe
         return others
     actions = _ACTIONS[:1] if is_together else _ACTIONS
     return others._replace(rules=(*others.rules, *(_perhaps(way, 0, action, "unread") for action in actions)))
+
+
+def _either_way(policy: PolicySpec, read: Callable[[Resource], PolicySpec]) -> PolicySpec:
+    """Return a policy in which a variable stands for one of its directions: it may close either, or none."""
+    resource = policy.resource
+    body = {**resource.body, "spec": {**resource.spec, "policyTypes": ["Ingress", "Egress"]}}
+    known = settled_by_variable(read_policy(resource.replaced(body=body), read), read)
+    if not isinstance(known.subject, Pods):
+        return unread_policy(resource)
+    return known._replace(resource=resource, subject=known.subject._replace(family="unread"))
 
 
 def _perhaps(way: Direction, number: int, action: Action, whom: str) -> RuleSpec:

@@ -204,6 +204,7 @@ def _environment(document: Entry, name: str, routes: int) -> EnvironmentChange:
                 _keys(entry["by"]),
                 entry["because"],
                 exposed=False,  # they come in their order
+                ground=entry.get("ground", ""),
             )
             for entry in own("connections")
         ),

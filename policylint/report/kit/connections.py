@@ -22,6 +22,7 @@ def connection_entry(change: ConnectionChange, names: Names) -> dict[str, Any]:
         "change": change.change,
         "by": names.keys(change.by),
         "because": change.because,
+        **({"ground": change.ground} if change.ground else {}),
     }
 
 

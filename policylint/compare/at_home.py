@@ -37,7 +37,7 @@ def requests_at_home(sides: Sides) -> Sides:
 
 
 def _with_clients_of_both(sides: Sides) -> Sides:
-    if not any(side.meshes.routing for side in sides[:2]):
+    if not any(with_doors(side).meshes.routing for side in sides[:2]):
         return sides
     accounts = [side.clients.by_account.keys() for side in sides[:2]]
     apart = accounts[0] ^ accounts[1]

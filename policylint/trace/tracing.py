@@ -558,7 +558,7 @@ class Tracer:
     def may_be_at(self, gateway: GatewayState) -> tuple[RouteState, ...]:
         """Return the routes that may be attached to a Gateway: a variable stands for the listener, or for all that they
         are attached to."""
-        return (*self._open.get(gateway.gateway.key, ()), *self._anywhere)
+        return (*self._open.get(gateway.gateway.key, ()), *(() if is_door(gateway.gateway.key) else self._anywhere))
 
     def where_it_is(self, route: Resource) -> str:
         """Return why it is not known where a route is attached that may be somewhere."""

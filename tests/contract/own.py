@@ -2196,6 +2196,10 @@ for _where, _named in (
         _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
         CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
         CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)
+_OF_OTHERS = manifest(
+    *("gateway.nginx.org/v1alpha1", "SnippetsPolicy", "other", "shop"),
+    "spec: {targetRefs: [{group: '', kind: Service, name: checkout}], snippets: [{context: main, value: 'aio on;'}]}",
+)
 _LEADING_INSIDE = _ROUTED_INSIDE.replace("]}", "], http: [{route: [{destination: {host: checkout}}]}]}", 1)
 for _whose, _virtual in (("that leads", _LEADING_INSIDE), ("that leads nowhere", _ROUTED_INSIDE)):
     for _kept in ("nothing", "sidecar.istio.io/inject: 'true'", "sidecar.istio.io/inject: 'false'", "tier: front"):
@@ -2204,6 +2208,7 @@ for _whose, _virtual in (("that leads", _LEADING_INSIDE), ("that leads nowhere",
         CHANGES[f"what else tells of {_told}, goes"] = (_all, _all[1:])
         CHANGES[f"what else tells of {_told}, comes"] = (_all[1:], _all)
         CHANGES[f"all that tells of {_told}, goes"] = (_all[1:], _all[2:])
+        CHANGES[f"the client in {_told}, goes as a policy comes"] = (_all[1:], (*_all[1:-1], _OF_OTHERS))
 CHANGES["a Service loses its ports, and whom a VirtualService is for becomes a variable"] = (
     (_ROUTED_INSIDE.replace("[checkout.", "[other."), SERVICE),
     (_ROUTED_INSIDE.replace("[checkout.shop.svc.cluster.local]", "'${HOSTS}'"), service(ports="[]")),

@@ -62,6 +62,7 @@ from policylint.report.reach import find as find_ways
 from policylint.report.reach import write as write_reach
 from policylint.report.trace.text import result
 from policylint.report.trace.trace_v1 import entry as trace_entry
+from policylint.schema.known import Schemas
 from policylint.session.lint import LintResult
 from policylint.session.session import Session
 from policylint.simulation import Simulation, simulate
@@ -74,6 +75,7 @@ from policylint.topology.routes import Rule, rules
 from policylint.topology.workloads import is_workload
 from policylint.trace import Request, Trace, from_url
 from policylint.trace import request as as_request
+from policylint.trace.left_open import left_open
 from policylint.trace.policies import facts
 from policylint.trace.requirements import PURPOSES
 from tests.contract.environment import MOST_WAYS, Answers, Change, Environment, bare, named
@@ -399,7 +401,7 @@ def _who_by_trace(world: Environment) -> Answers:
     for way in world.taken:
         for address in ADDRESSES:
             trace = world.tracer.trace(way.trace.request._replace(address=address))
-            if trace.rule == way.trace.rule and not trace.outcome.unknown:
+            if trace.rule == way.trace.rule and not trace.outcome.unknown and not trace.depends:
                 told[bare(way.trace.request), address] = "in" if trace.outcome.backends else "out"
     return told
 
@@ -410,7 +412,7 @@ def _who_by_reach(world: Environment) -> Answers:
         for address in ADDRESSES:
             holding = [other for other in world.taken if _alike(way, other) and _holds(other, address)]
             ends = {bool(other.trace.outcome.backends) for other in holding}
-            if len(ends) == 1:
+            if len(ends) == 1 and not any(other.trace.depends for other in holding):
                 told[bare(way.trace.request), address] = "in" if ends.pop() else "out"
     return told
 
@@ -460,9 +462,11 @@ def _who_by_guardrails(world: Environment) -> Answers:
 def _who_by_policies(world: Environment) -> Answers:
     """The policies on the path themselves, asked without anybody who leads the request to them.
 
-    Those at a Gateway of another controller may act, or not.
+    Those at a Gateway of another controller may act, or not; what a variable leaves open is seen on the way alone.
     """
     told = {}
+    world_of = world.simulation.world
+    schemas = Schemas(world_of.definitions, world_of.is_deployed_with)
     for way in world.taken:
         if asked(world.requirements, way, "authorization").state == "unknown":
             continue
@@ -470,7 +474,8 @@ def _who_by_policies(world: Environment) -> Answers:
         on_path = (g for g in world.simulation.groups if any(nodes.issuperset(context) for context in g.contexts()))
         topology, catalog = world.simulation.topology, world.simulation.catalog
         heard = (g for g in on_path if not unheard_of(topology, way.entry.gateway, g.kind, catalog))
-        groups = [group for group in heard if not _is_chosen(group, world)]
+        read = (group for group in heard if not any(left_open(group, schemas)))
+        groups = [group for group in read if not _is_chosen(group, world)]
         for address in ADDRESSES:
             request = way.trace.request._replace(address=address)
             for group in groups:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policylint.reach.entries import entries
 from policylint.simulation import Simulation
 from policylint.trace import Request, Requirements, Tracer, request
 from tests.worlds import gateway, gateway_class, manifest, opened, route, service
@@ -56,6 +57,43 @@ def test_parents_that_a_variable_stands_for_may_be_any(tmp_path: Path) -> None:
     ]
     assert [(each.unknown, each.status) for each in outcomes] == [(True, None), (False, None), (False, 404)]
     assert outcomes[0].reason == "the Gateway that HTTPRoute default/app is for stands in a variable"
+
+
+def _httpproxy(host: str) -> str:
+    spec = f"spec: {{virtualhost: {{fqdn: {host}}}, routes: [{{services: [{{name: web, port: 80}}]}}]}}"
+    return manifest("projectcontour.io/v1", "HTTPProxy", "own", "shop", spec)
+
+
+@pytest.mark.parametrize(
+    "way_in",
+    [
+        _httpproxy("own.example.com"),
+        manifest(
+            "networking.k8s.io/v1", "Ingress", "own", "shop",
+            "spec: {rules: [{host: own.example.com, http: {paths: [{path: /, pathType: Prefix, "
+            "backend: {service: {name: web, port: {number: 80}}}}]}}]}",
+        ),
+        manifest(
+            "k8s.nginx.org/v1", "VirtualServer", "own", "shop",
+            "spec: {host: own.example.com, upstreams: [{name: web, service: web, port: 80}], "
+            "routes: [{path: /, action: {pass: web}}]}",
+        ),
+        manifest(
+            "route.openshift.io/v1", "Route", "own", "shop",
+            "spec: {host: own.example.com, to: {kind: Service, name: web}}",
+        ),
+    ],
+    ids=lambda text: text.split("kind: ")[1].split()[0],
+)  # fmt: skip
+def test_parents_that_a_variable_stands_for_are_gateways(tmp_path: Path, way_in: str) -> None:
+    """What comes in past Gateways meets no route of Gateway API, whatever the variable says."""
+    adrift = route("app", "shop", "'${PARENTS}'", more=RULES)
+    simulation = opened(tmp_path, service("web", "shop", "[{port: 80}]"), adrift, way_in)
+    tracer = Tracer(simulation)
+    for door in entries(tracer):
+        for path in ("/x", "/y"):
+            asked = request({"scheme": door.scheme, "host": "other.example.com", "path": path, "gateway": door.gateway})
+            assert "variable" not in tracer.trace(asked).outcome.reason
 
 
 def test_listeners_that_a_variable_stands_for_may_be_there(tmp_path: Path) -> None:
@@ -115,7 +153,7 @@ spec: {podSelector: {matchLabels: {'${LABEL}': db}}, policyTypes: [Ingress]}
     "Cilium, subject": """apiVersion: cilium.io/v2
 kind: CiliumNetworkPolicy
 metadata: {name: p, namespace: shop}
-spec: {endpointSelector: '${PODS}', ingress: []}
+spec: {endpointSelector: '${PODS}', ingress: [{}]}
 """,
     "Cilium, denials": """apiVersion: cilium.io/v2
 kind: CiliumNetworkPolicy

@@ -77,8 +77,8 @@ def connections_opened(sides: Sides, connections: Sequence[ConnectionChange]) ->
         if left.targets and left.gained and not (left.sources == left.targets and _is_one(left.sources)):
             opened = _judged(both, left)
             is_named = bool(opened.entries) and all(entry.named for entry in opened.entries)
-            if is_named and left.ground and not left.now.sure & left.gained:
-                continue  # an entry names whom it lets in, and nobody knows whether they are meant: the rows say so
+            if is_named and left.ground:
+                continue  # an entry names whom it lets in: of what is not known besides, the rows tell
             keys = tuple(sorted(set(responsible(both, left.sources, left.targets, all_=left.carried))))
             found.setdefault((keys, opened.severity, left.ground), []).append(opened)
     certain = {keys for keys, _, ground in found if not ground}

@@ -84,6 +84,22 @@ def test_a_variable_in_a_peer_means_what_such_peers_can_mean(peer: Body, outside
     assert {after for source, _, _, after in found if source.startswith("0.0.0.0")} <= {outside} - {"none"}
 
 
+def test_whom_an_entry_names_and_who_may_be_meant_before_is_in_the_rows_alone() -> None:
+    """`name: shop` may be a label of the namespace: an entry that names it by one that it has opens nothing."""
+    vague, named = (
+        policy(
+            podSelector={},
+            policyTypes=["Ingress"],
+            ingress=[{"from": [{"namespaceSelector": {"matchLabels": {key: "shop"}}}], "ports": [{"port": 8080}]}],
+        )
+        for key in ("name", "kubernetes.io/metadata.name")
+    )
+    pair = sides([*PODS, vague], [*PODS, named], partial=True)
+    changes = connection_changes(pair)
+    assert ("Pod shop/client", "Pod shop/web", "perhaps TCP 8080", "TCP 8080") in pairs(changes)
+    assert list(connections_opened(pair, changes)) == []
+
+
 @pytest.mark.parametrize("types", [X, [X], ["Ingress", X]])
 def test_a_variable_for_a_direction_leaves_both_open(types: Any) -> None:
     pair = sides([*PODS, policy(podSelector={}, policyTypes=types)], PODS)

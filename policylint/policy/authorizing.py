@@ -130,8 +130,10 @@ class RequestFacts(NamedTuple):
     def has(self, name: str, value: str | None, *predicates: Predicate) -> bool | None:
         """Return whether a property, which has a value, satisfies one of some predicates; the question is kept."""
         answer: bool | None = None
+        one = len(predicates) == 1
+        if not one and self.asked is not None and (apart := _apart(predicates)):
+            return some([self.has(name, value, *each) for each in apart])
         if not self.blank:
-            one = len(predicates) == 1
             answer = predicates[0].takes(value) if one else some(predicate.takes(value) for predicate in predicates)
         if self.asked is not None:
             self._keep(f"rewritten {name}" if name in self.rewritten else name, predicates, answer)
@@ -199,6 +201,8 @@ class RequestFacts(NamedTuple):
             wanted: each as `shop/web`, with a `*` in each part for any run of characters.
         """
         predicates = tuple(Predicate("Pair", pair) for pair in wanted)
+        if self.sender.original and (apart := _apart(predicates)):
+            return some([self.is_principal(known, (each.value for each in part)) for part in apart])
         is_open = known is None or (self.blank and (self.sender.original or self.sender.workload is None))
         answer = None if is_open else some(each.takes(known or None) for each in predicates)
         if self.sender.original and predicates:
@@ -208,6 +212,14 @@ class RequestFacts(NamedTuple):
     def _keep(self, name: str, predicates: tuple[Predicate, ...], answer: bool | None) -> None:
         if self.asked is not None:
             self.asked.append(RequestQuestion(name, predicates, answer))
+
+
+def _apart(predicates: Sequence[Predicate]) -> list[Sequence[Predicate]]:
+    """Return the questions that some predicates are where a variable stands in one next to others: what those take is
+    certain, whatever the variable may take. None where they are one question."""
+    stated = [each for each in predicates if not each.is_open]
+    vague = [(each,) for each in predicates if each.is_open]
+    return [stated, *vague] if stated and vague else []
 
 
 def claim_name(name: str, predicate: Predicate) -> str:

@@ -2196,6 +2196,26 @@ for _where, _named in (
         _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
         CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
         CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)
+for _action in ("ALLOW", "DENY"):
+    for _rule in (
+        "to: [{operation: {paths: ['${PATH}', /]}}]",
+        "to: [{operation: {hosts: ['a.${DOMAIN}', a.example.com]}}]",
+        "to: [{operation: {methods: ['${METHOD}', GET]}}]",
+        "to: [{operation: {notPaths: ['/${PART}/*', /other]}}]",
+        "from: [{source: {principals: ['cluster.local/ns/${HOME}/sa/web', cluster.local/ns/infra/sa/client]}}]",
+        "from: [{source: {namespaces: ['${HOME}', infra]}}]",
+        "when: [{key: 'request.headers[x-team]', values: ['${TEAM}', blue]}]",
+        "when: [{key: 'request.auth.claims[group]', values: ['${GROUP}', admin]}]",
+        "from: [{source: {remoteIpBlocks: ['${CIDR}', 10.0.0.0/8]}}]",
+    ):
+        WORLDS[f"a variable next to what is stated, {_action}, {_rule}"] = (
+            *ISTIO,
+            INJECTED,
+            SERVICE,
+            deployment("checkout"),
+            *(deployment("client").replace("namespace: shop", f"namespace: {_home}") for _home in ("infra", "outside")),
+            authorization("beside", f"action: {_action}, rules: [{{{_rule}}}]", "shop"),
+        )
 _OF_OTHERS = manifest(
     *("gateway.nginx.org/v1alpha1", "SnippetsPolicy", "other", "shop"),
     "spec: {targetRefs: [{group: '', kind: Service, name: checkout}], snippets: [{context: main, value: 'aio on;'}]}",

@@ -611,7 +611,7 @@ def _sends_by_explain(world: Environment) -> Answers:
 
 
 def _sends_by_trace(world: Environment) -> Answers:
-    """Of hosts that are named outright."""
+    """Of hosts that are named outright; a listener whose host is a variable may take them from others, or may not."""
     told = {}
     for state, candidate in _at_listeners(world):
         listener = world.simulation.topology.listener(candidate.node)
@@ -620,6 +620,8 @@ def _sends_by_trace(world: Environment) -> Answers:
         )
         traces = [_asked_at(world, listener, host) for host in candidate.hostnames] if listener and named else []
         chosen = [(each.listener.node, each.route) for each in traces if each is not None and each.listener is not None]
+        if any(each is not None and each.listener and is_symbolic(each.listener.hostname) for each in traces):
+            continue
         here = [route for node, route in chosen if node == candidate.node]
         if len(chosen) == len(traces) > 0 and (not here or state.route in here):  # else another route takes them there
             told[candidate.node, state.route.key] = "something" if here else "nothing"

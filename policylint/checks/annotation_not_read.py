@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from policylint.checks.kit.present import present
+from policylint.implementations import implementation
 from policylint.model import GATEWAY_GROUP, ROUTE_KINDS, Finding, Related, Resource, ResourceKey, mapping
 from policylint.model.kinds import INGRESS, WORKLOADS
 from policylint.model.words import count, listing
@@ -28,6 +30,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _at_ingresses(simulation)
     yield from _replaced(simulation)
     yield from _enrolling(simulation)
+    yield from _without_proxy(simulation)
     yield from _switched_off(simulation)
     named = (
         (state.gateway.key, implementation_of(state, simulation.catalog)) for state in simulation.topology.gateways
@@ -226,6 +229,29 @@ def _enrolling(simulation: Simulation) -> Iterator[Finding]:
 
                     if not is_spoken_of(simulation.world, name):
                         yield finding
+
+
+def _without_proxy(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the labels that ask for a proxy which is not there, where no rule says so of a policy that needs it."""
+    said = [state.idle.why for state in simulation.policies.values() if state.idle is not None]
+    serving = (implementation_of(gateway, simulation.catalog) for gateway in simulation.topology.gateways)
+    behind = {name: implementation(name, simulation.catalog.settings(name)) for name in serving if name}
+    for behaviour in {**{each.name: each for each in present(simulation)}, **behind}.values():
+        for each in behaviour.idle_labels(simulation.world):
+            if any(each.why in why for why in said):
+                continue
+            yield Finding(
+                RULE,
+                "warning",
+                f"label {each.label} does nothing on {each.holder.key}",
+                each.holder.location("metadata", "labels", each.label),
+                resources=(each.holder.key,),
+                label=f"{each.why}: {each.then}",
+                help=(f"fix: {each.fix}",),
+                confidence="assumed" if each.ground else "certain",
+                ground=each.ground,
+                field=each.label,
+            )
 
 
 def _unheard(holder: Resource, name: str, field: str, other: str) -> Finding | None:

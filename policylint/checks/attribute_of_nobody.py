@@ -25,6 +25,34 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _of_expressions(simulation)
     yield from _of_headers(simulation)
     yield from _of_matches(simulation)
+    yield from _of_claims(simulation)
+
+
+def _of_claims(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the matches by claims of tokens where nothing checks any, each object once for each way they go wrong."""
+    from policylint.doors.istio_claims import unchecked
+
+    seen: set[tuple[ResourceKey, bool]] = set()
+    for each in unchecked(simulation.world):
+        virtual, reader = each.virtual, each.reader
+        if (virtual.key, each.inverted) in seen:
+            continue
+        seen.add((virtual.key, each.inverted))
+        where = "in the mesh" if reader is None else f"at {reader.key}"
+        pods = "a RequestAuthentication that selects its pods, in their namespace"
+        fix = "route by claims at a Gateway, which checks tokens" if reader is None else f"add {pods}"
+        yield Finding(
+            RULE,
+            "warning",
+            f"{path(each.pointer)} of {virtual.key} asks for a claim, and nothing checks tokens {where}",
+            virtual.location(*each.pointer, key=True),
+            resources=(virtual.key, *(() if reader is None else (reader.key,))),
+            label="it holds for every request, with any token or none" if each.inverted else "it holds for no request",
+            help=(f"fix: {fix}",),
+            confidence="certain" if each.certain else "assumed",
+            ground="" if each.certain else "a policy that was not seen may check them",
+            field=path(each.pointer),
+        )
 
 
 def _of_headers(simulation: Simulation) -> Iterator[Finding]:

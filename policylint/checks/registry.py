@@ -170,7 +170,9 @@ RULES: dict[str, RuleEntry] = {
     "GWP307": RuleEntry("forgeable_client_address", decided_by_address),
     "GWP308": RuleEntry("waypoint_bypassed", of_kind("AuthorizationPolicy")),
     "GWP309": RuleEntry("client_rule_not_read", has("DestinationRule")),
-    "GWP310": RuleEntry("mtls_port_of_service", of_kind("PeerAuthentication")),
+    "GWP310": RuleEntry(
+        "port_of_no_workload", either(of_kind("AuthorizationPolicy", "PeerAuthentication"), has("Server", "Sidecar"))
+    ),
     "GWP311": RuleEntry("probe_turned_away", either(has("Server"), any_mesh)),
     "GWP312": RuleEntry("separate_logins", some_policy(lambda policy: policy.kind.sessions is not None)),
     "GWP313": RuleEntry("gateway_not_let_in", any_mesh),
@@ -181,8 +183,13 @@ RULES: dict[str, RuleEntry] = {
     "GWP318": RuleEntry("hosts_drift", authorizing_at_gateways),
     "GWP319": RuleEntry(
         "attribute_of_nobody",
-        some_policy(
-            lambda policy: policy.kind.expects is not None or not {"afresh", "reads"}.isdisjoint(policy.kind.headers)
+        either(
+            has("VirtualService"),
+            some_policy(
+                lambda policy: (
+                    policy.kind.expects is not None or not {"afresh", "reads"}.isdisjoint(policy.kind.headers)
+                )
+            ),
         ),
     ),
     "GWP320": RuleEntry("guardrail_broken", runs="where required", where="policylint.guardrails"),
@@ -207,7 +214,7 @@ RULES: dict[str, RuleEntry] = {
     "GWP414": RuleEntry("no_node_port", any_gateway),
     "GWP415": RuleEntry(
         "dead_end",
-        either(ways_in, any_route, has("DestinationRule", "ServiceEntry", "ServiceProfile", "Sidecar")),
+        either(ways_in, any_route, has("DestinationRule", "KongConsumer", "ServiceEntry", "ServiceProfile", "Sidecar")),
     ),
     "GWP416": RuleEntry("route_refused", any_route),
     "GWP417": RuleEntry("name_without_record", any_route),

@@ -8,6 +8,7 @@ from typing import Any
 from policylint.catalog.content import places
 from policylint.documents import Pointer
 from policylint.doors.annotations import astray, closed, ended, refuses, risky, server_of, without_backends
+from policylint.doors.canaries import without_main
 from policylint.doors.certificates import misplaced
 from policylint.doors.contour import invalid
 from policylint.doors.handshakes import unusable
@@ -69,6 +70,7 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     yield from risky(world)
     yield from ended(world)
     yield from closed(world)
+    yield from without_main(world)
     yield from groups_of_nobody(world)
     yield from anonymous_nobody(world)
     yield from misplaced(world)

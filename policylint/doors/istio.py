@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.doors.istio_claims import told
 from policylint.doors.istio_rules import (
     Server,
     age_of,
@@ -261,7 +262,7 @@ def _of_requests(world: World, gateway: Resource, server: Server, bound: Sequenc
         return
     in_order = _by_authority(_in_order(world, found, gateway, server))
     for rank, (virtual, host, name, whole, pointer) in enumerate(in_order):
-        meant = _meant(world, virtual, gateway, server, whole)
+        meant = told(world, gateway, _meant(world, virtual, gateway, server, whole))
         meant_here = [each for each in meant if is_for(each, host, server) is not False]
         if whole.get("match") and not meant_here and not is_left_open(virtual, (*pointer, "match")):
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policylint.doors.istio_claims import told
 from policylint.doors.istio_rules import (
     IMPLEMENTATION,
     MESH,
@@ -77,7 +78,8 @@ def _is_open(value: object) -> bool:
 def _of_requests(world: World, virtual: Resource, server: Server) -> Iterator[DoorRule]:
     """Yield what proxies do with requests at a port: the rules in order, whoever sends them."""
     for rank, (name, whole, pointer) in enumerate(http_rules(world, virtual)):
-        meant = [match for match in map(mapping, sequence(whole.get("match"))) if _is_meant(virtual, match, server)]
+        stated = (match for match in map(mapping, sequence(whole.get("match"))) if _is_meant(virtual, match, server))
+        meant = list(told(world, None, stated))
         if whole.get("match") and not meant and not is_left_open(virtual, (*pointer, "match")):
             continue
         for part, rule in parted(whole, meant):

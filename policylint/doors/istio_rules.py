@@ -36,6 +36,8 @@ _GROUP = Pattern(r"\\([0-9])")
 """What stands for a group of an expression in what is put in its place."""
 MESH = "mesh"
 """What stands among Gateways for the proxies of all clients in the mesh."""
+CLAIMS = "claims"
+"""The field of a match with what it asks of tokens that are checked."""
 _ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
 """An expression that takes a few words: `GET|HEAD`, `^(GET|HEAD)$`."""
 
@@ -207,6 +209,8 @@ def matches_of(match: Mapping[str, Any], host: str | None, server: Server) -> It
         {"type": "Exact", **_text(mapping(value)), "of": f"header {key.lower()}", "not": True}
         for key, value in mapping(match.get("withoutHeaders")).items()
     ]
+    if CLAIMS in match:
+        lacking.append({"of": "path", "type": FOREIGN, "value": match[CLAIMS]})
     said |= {"also": lacking} if lacking else {}
     if (method and not methods) or is_for(match, host, server) is None:
         said["path"] = {"type": FOREIGN, "value": str(dict(match))}

@@ -395,11 +395,13 @@ def replaced(world: World) -> Iterator[DeadEnd]:
 
 
 def _unmade(world: World) -> Collection[tuple[ResourceKey, Any]]:
-    """Return the rules, by object and number, of whose services something is named that is missing: no router is made
-    of them. Of the Middlewares of a rule its filters tell, of the Services that it names itself its backends."""
+    """Return the rules, by object and number, that do not parse, or of whose services something is named that is
+    missing: no router is made of them. Of the Middlewares of a rule its filters tell, of the Services that it names
+    itself its backends."""
     from policylint.doors.dead_ends import services_named, without_object, without_service
+    from policylint.doors.traefik_unmade import unparsed
 
-    found: set[tuple[ResourceKey, Any]] = set()
+    found: set[tuple[ResourceKey, Any]] = {(end.holder.key, end.pointer[2]) for end in unparsed(world)}
     broken = {end.holder.key for end in without_service(world) if end.holder.key[:2] in (TRAEFIK_SERVICE, _MIDDLEWARE)}
     for ingress in (each for kind in (KIND[1], *_STREAMS) for each in world.of_kind(KIND[0], kind)):
         rules = enumerate(map(mapping, entries(ingress, "routes")))

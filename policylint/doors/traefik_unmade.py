@@ -1,4 +1,5 @@
-"""Rules of which Traefik makes no router, as they do not parse, and routers without TLS where all clients come by TLS.
+"""Rules of which Traefik makes no router, as they do not parse, or not in its release; and routers without TLS where
+all clients come by TLS.
 
 Source: traefik/traefik @ v3.7.13, pkg/rules/parser.go (expressions of Go: names stand in backticks or double quotes,
 and a text in single quotes is none), pkg/muxer/http/mux.go, pkg/muxer/tcp/mux.go, pkg/server/router/router.go.
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from policylint.doors.ended_before import plain_entry_points
 from policylint.doors.traefik_options import is_for_tls
 from policylint.doors.traefik_rules import MATCHERS, alternatives
+from policylint.doors.traefik_syntax import is_third, outdated
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
 from policylint.model import World, is_symbolic, mapping, sequence, text, texts
@@ -24,11 +26,13 @@ _QUOTED = Pattern(r"`[^`]*`|\"(?:[^\"\\]|\\.)*\"")
 _CALLED = Pattern(r"([A-Za-z]\w*)\s*\(")
 _BARE = Pattern(r"[(,]\s*([^\s(),&|!'`\"]+)")
 _UNROUTED = "Traefik logs an error and makes no router of it: what it is for gets 404"
+_UNMET = "no request meets the rule: what it is for gets 404"
 _WRITE = "write names in backticks: Host(`shop.example.com`)"
 
 
 def unparsed(world: World) -> Iterator[DeadEnd]:
-    """Yield the rules that no release of Traefik can read, and those for names that nothing tells without TLS."""
+    """Yield the rules that no release of Traefik can read, or not the one that runs, and those for names that nothing
+    tells without TLS."""
     for kind, matchers in _MATCHERS.items():
         for ingress in world.of_kind(_GROUP, kind):
             for number, route in enumerate(map(mapping, sequence(ingress.spec.get("routes")))):
@@ -36,9 +40,13 @@ def unparsed(world: World) -> Iterator[DeadEnd]:
                 fault = _fault(rule, matchers) if rule and not is_symbolic(rule) else ("", "")
                 if not fault[0] and kind == "IngressRouteTCP" and not isinstance(ingress.spec.get("tls"), dict):
                     fault = _without_tls(rule)
+                place = ("spec", "routes", number, "match")
                 if fault[0]:
-                    place = ("spec", "routes", number, "match")
                     yield DeadEnd(ingress, place, fault[0], fault[1], then=_UNROUTED)
+                elif kind == "IngressRoute" and not is_symbolic(rule) and text(route.get("syntax")) != "v2":
+                    old = outdated(rule) if is_third(world) else None
+                    if old is not None:
+                        yield DeadEnd(ingress, place, old.does, old.fix, then=_UNMET if old.is_made else _UNROUTED)
 
 
 def _fault(rule: str, matchers: frozenset[str]) -> tuple[str, str]:

@@ -1,4 +1,5 @@
-"""GWP415 of rules of Traefik that no release parses, and of routers without TLS at an entry point for TLS.
+"""GWP415 of rules of Traefik that no release parses, or not its own, and of routers without TLS at an entry point for
+TLS.
 
 Predicted from traefik/traefik pkg/rules/parser.go and pkg/server/router/router.go.
 """
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.checks.linting import lint
+from tests.doors.asking import answer
+from tests.worlds import simulated
 
 SERVICE = """
 apiVersion: v1
@@ -125,3 +128,75 @@ def test_rules_of_connections(tmp_path: Path, rule: str, tls: str, why: str) -> 
 )
 def test_routers_without_tls(tmp_path: Path, manifests: tuple[str, ...], lost: bool) -> None:
     assert [severity for severity, _ in told(tmp_path, *manifests)] == (["warning"] if lost else [])
+
+
+def release(chart: str, values: str = "{}") -> str:
+    return f"""
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: traefik, namespace: traefik}}
+spec:
+  chart: {{spec: {{chart: traefik, version: "{chart}", sourceRef: {{kind: HelmRepository, name: traefik}}}}}}
+  values: {values}
+"""
+
+
+TEMPLATED = "HostRegexp(`{tenant:[a-z]+}.example.com`)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (TEMPLATED, "letter by letter"),
+        ("Host(`a.example.com`) && Path(`/orders/{id:[0-9]{3}}`)", "letter by letter"),
+        ("PathPrefix(`/{lang}/shop`)", "letter by letter"),
+        ("Host(`a.example.com`, `b.example.com`)", "2 values of Host"),
+        ("Host(`a.example.com`) && Method(`GET`, `HEAD`)", "2 values of Method"),
+        ("Headers(`x-team`, `a`)", "which is a matcher of Traefik 2"),
+        ("HeadersRegexp(`x-team`, `a.*`)", "which is a matcher of Traefik 2"),
+        ("HostRegexp(`^[a-z]{2,3}\\.example\\.com$`)", ""),
+        ("PathRegexp(`^/orders/[0-9]{3}$`)", ""),
+        ("Header(`x-team`, `a`) || Query(`a`, `b`)", ""),
+        ("Host(`${HOST}`) && PathPrefix(`/a`)", ""),
+    ],
+)
+def test_rules_in_the_syntax_of_traefik_2(tmp_path: Path, rule: str, why: str) -> None:
+    found = told(tmp_path, traefik(), route(rule))
+    assert [(severity, why in message) for severity, message in found] == ([("error", True)] if why else [])
+
+
+@pytest.mark.parametrize(
+    ("manifests", "is_lost"),
+    [
+        ((traefik(),), True),
+        ((release("33.2.1"),), True),
+        ((release("27.0.2"),), False),  # the last chart of Traefik 2
+        ((release("27.0.2", "{image: {tag: v3.0.4}}"),), True),
+        ((release("*"),), False),
+        ((traefik().replace("v3.3", "v2.11"),), False),
+        ((traefik().replace(":v3.3", ""),), False),
+        ((traefik(), release("25.0.0")), False),  # two of them: which one reads the rule is not known
+        ((traefik("--core.defaultRuleSyntax=v2"),), False),
+        ((release("33.2.1", "{core: {defaultRuleSyntax: v2}}"),), False),
+        ((release("33.2.1", "{additionalArguments: ['--core.defaultrulesyntax=v2']}"),), False),
+        ((), False),
+    ],
+)
+def test_whose_syntax_counts(tmp_path: Path, manifests: tuple[str, ...], is_lost: bool) -> None:
+    assert bool(told(tmp_path, *manifests, route(TEMPLATED))) == is_lost
+    of_its_own = route(TEMPLATED).replace("    kind: Rule", "    kind: Rule\n    syntax: v2")
+    assert not told(tmp_path, *manifests, of_its_own)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("Host('shop.example.com')", "404"),
+        ("Host(`shop.example.com`, `www.example.com`)", "404"),
+        ("Host(`shop.example.com`) && Headers(`x-a`, `b`)", "404"),
+        ("Host(`shop.example.com`)", "web"),
+    ],
+)
+def test_requests_for_rules_of_which_no_router_is_made(rule: str, expected: str) -> None:
+    world = simulated(SERVICE, traefik(), route(rule, points="web", tls=""))
+    assert answer(world, "http://shop.example.com/", headers=("x-a: b",))[0] == expected

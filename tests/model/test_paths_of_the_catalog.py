@@ -24,7 +24,7 @@ OTHERWISE: Mapping[str, str] = {
     r"^ListenerPolicy:(httpSettings|proxyProtocol)\.": "below `default` and `perPort`, as it is handed on",
     r"^TrafficPolicy:jwtAuth\.providers\.": "those of the GatewayExtension that it names",
     r"^IAMAuthPolicy:policy\.": "below a document in a text",
-    r"^KongConsumer:credentials\.": "right below the object",
+    r"^KongConsumer:(credentials|consumerGroups)\.": "right below the object",
     r"^(RouteOption|VirtualHostOption):options\.wasm$": "of releases whose CRDs are not shipped",
     r"^BackendTrafficPolicy:rateLimit\.\*\.": "local and global alike",
     r"^AuthPolicy:(defaults\.|overrides\.)?rules\.\*\.": "all sorts of rules alike",

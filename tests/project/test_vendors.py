@@ -27,6 +27,7 @@ _DOORS = frozenset(
             "doors.certificates",
             "doors.contour",
             "doors.istio",
+            "doors.istio_claims",
             "doors.istio_order",
             "doors.istio_rules",
             "doors.kong_groups",
@@ -35,7 +36,7 @@ _DOORS = frozenset(
             "doors.nginx_servers",
         ),
         *("doors.openshift", "doors.peculiar", "doors.traefik", "doors.traefik_first", "doors.traefik_options"),
-        "doors.traefik_unmade",
+        *("doors.traefik_syntax", "doors.traefik_unmade"),
     }
 )
 """The modules of `doors/` that are about one controller's own kinds, as those of `implementations/` are."""

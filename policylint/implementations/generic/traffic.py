@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.forged import ForgedRule, ProxiedList
+    from policylint.implementations.generic.idle_labels import IdleLabel
     from policylint.implementations.generic.relays import OpenRelay
     from policylint.implementations.generic.sessions import BackendSession
+    from policylint.implementations.generic.workload_ports import WorkloadPort
     from policylint.matches import Match
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
@@ -441,6 +443,14 @@ class Traffic(Behaviour):
 
     def open_relays(self, world: World) -> Iterable[OpenRelay]:  # noqa: ARG002
         """Return the workloads whose proxies go where clients say; by default none."""
+        return ()
+
+    def idle_labels(self, world: World) -> Iterable[IdleLabel]:  # noqa: ARG002
+        """Return the labels by which objects ask for proxies that are not there; by default none."""
+        return ()
+
+    def workload_ports(self, world: World) -> Iterable[WorkloadPort]:  # noqa: ARG002
+        """Return the ports of workloads that objects of it name; by default none."""
         return ()
 
     def lists_of_proxies(self, world: World) -> Iterable[ProxiedList]:  # noqa: ARG002

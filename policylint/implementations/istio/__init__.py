@@ -82,8 +82,10 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.detecting import Detection
+    from policylint.implementations.generic.idle_labels import IdleLabel
     from policylint.implementations.generic.sessions import BackendSession
     from policylint.implementations.generic.traffic import ServingMatch
+    from policylint.implementations.generic.workload_ports import WorkloadPort
     from policylint.matches import Match
     from policylint.model import Location
     from policylint.network.endpoints import Endpoint
@@ -476,16 +478,31 @@ class Istio(Implementation):
 
     def dead_ends(self, world: World) -> Iterable[DeadEnd]:
         """Return subsets that nothing defines, or no pod is in, Gateways not there, hosts that nobody has or that two
-        objects ask for, what is not shown to those who send there, and what the webhook refuses."""
+        objects ask for, ports that tell no two hosts apart, what is not shown to those who send there, and what the
+        webhook refuses."""
         from policylint.implementations.istio.exports import unshown
         from policylint.implementations.istio.one_host import contended
+        from policylint.implementations.istio.one_port import unaddressed
         from policylint.implementations.istio.refused import refused
         from policylint.implementations.istio.subsets import dead_ends
         from policylint.implementations.istio.unbound import unasked, unbound
         from policylint.implementations.istio.unmet_tls import twice, unmet
 
         found = (*dead_ends(world), *unshown(world), *unbound(world), *unasked(world), *refused(world))
-        return (*found, *unmet(world), *twice(world), *contended(world))
+        return (*found, *unmet(world), *twice(world), *contended(world), *unaddressed(world))
+
+    def idle_labels(self, world: World) -> Iterable[IdleLabel]:
+        """Return the labels that name waypoints which are not there, or do not take who bears them."""
+        from policylint.implementations.generic.idle_labels import IdleLabel
+
+        for holder, reason, fix, is_there in world.once(Mesh).waypoints.astray():
+            ground = "" if is_there else "`istioctl waypoint apply` may make it outside of manifests"
+            yield IdleLabel(holder, labels.USE_WAYPOINT, reason, "what is sent there passes none", fix, ground)
+
+    def workload_ports(self, world: World) -> Iterable[WorkloadPort]:
+        from policylint.implementations.istio.workload_ports import workload_ports
+
+        return workload_ports(world, self.root_namespace)
 
     def picked(self, world: World) -> Iterable[tuple[Resource, Pointer, Labels]]:
         """Return the destinations of VirtualServices that are subsets, with the labels of their pods."""

@@ -19,7 +19,7 @@ def idle(state: PolicyState, mesh: Mesh, world: World, root: str) -> Idle | None
     if state.invalid_code or state.refused or not state.targets:
         return None
     if state.groups:
-        return _disabling(state, mesh) if state.key.kind == labels.PEER_AUTHENTICATION else None
+        return _disabling(state, mesh) if state.key.kind == labels.PEER_AUTHENTICATION else _unused(state, mesh, world)
     if any(target.problem or target.resolution.unknown for target in state.targets):
         return None
     reasons = [_of_target(state, target, mesh, world, root) for target in state.targets]
@@ -57,6 +57,23 @@ def _disabling(state: PolicyState, mesh: Mesh) -> Idle | None:
         return None
     why = "in ambient mode DISABLE is read as PERMISSIVE: ztunnels go on encrypting what they send to each other"
     return Idle(state.targets[0], why, "leave it out, or take the pods out of the mesh")
+
+
+def _unused(state: PolicyState, mesh: Mesh, world: World) -> Idle | None:
+    """Explain a policy for waypoints that no label names, where their Namespaces are here and say that they are
+    ambient: whoever labels these by hand does not stop at one of two labels."""
+    waypoints = mesh.waypoints
+    used = {*waypoints.of_workloads.values(), *(share.waypoint for share in waypoints.canaries.values())}
+    for target in state.targets:
+        around = world.namespace_labels(target.key.namespace) or {}
+        if target.key not in waypoints or waypoints.bound[target.key] or target.key in used:
+            return None
+        if around.get(labels.DATAPLANE_MODE) != "ambient" or waypoints.may_be_used(target.key):
+            return None
+    target = state.targets[0]
+    wrong = waypoints.wrong_name(target.key.namespace)
+    why = wrong or f"no label {labels.USE_WAYPOINT} names that waypoint: nothing that is sent passes it"
+    return Idle(target, why, f"label Namespace {target.key.namespace} with {labels.USE_WAYPOINT}: {target.key.name}")
 
 
 def _gateway_class(target: Target, home: str, root: str) -> Idle | None:

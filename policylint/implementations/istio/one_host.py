@@ -57,12 +57,12 @@ def _lost(
         first, *others = sorted(rivals, key=lambda claim: claim[0].age)
         for resource, host in others:
             keys = (first[0].key, resource.key)
-            if keys[0] != keys[1] and not world.apart(keys, True, None) and _are_met(world, first[0], resource):
+            if keys[0] != keys[1] and not world.apart(keys, True, None) and are_met(world, first[0], resource):
                 is_known = bool(first[0].created) and first[0].created != resource.created
                 yield resource, first[0], host, "the oldest" if is_known else "the oldest, whichever that is"
 
 
-def _are_met(world: World, one: Resource, other: Resource) -> bool:
+def are_met(world: World, one: Resource, other: Resource) -> bool:
     """Return whether the proxies of some namespace surely read both."""
     homes = {*world.once(_homes), one.key.namespace, other.key.namespace}
     return any(is_exported(one, home) and is_exported(other, home) for home in homes)

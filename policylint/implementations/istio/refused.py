@@ -19,7 +19,7 @@ from policylint.model.kinds import SIDECAR, VIRTUAL_SERVICE
 _DESTINATION_RULE = ("networking.istio.io", "DestinationRule")
 SERVICE_ENTRY = ("networking.istio.io", "ServiceEntry")
 _BY_DNS = ("DNS", "DNS_ROUND_ROBIN")
-_TOLD_APART = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB", "HTTPS", "TLS", "HTTP_PROXY")
+TOLD_APART = ("HTTP", "HTTP2", "GRPC", "GRPC-WEB", "HTTPS", "TLS", "HTTP_PROXY")
 """Protocols of which a connection tells the host: by its requests, or by the server name of TLS."""
 _LOCAL = ("", "127.0.0.1", "0.0.0.0", "[::1]", "[::]")
 _THEN = "Istio refuses the object: what it holds stays as it was, and a new one is not there at all"
@@ -88,7 +88,7 @@ def _ports_of_entry(entry: Resource, resolution: str, hosts: list[str]) -> Itera
                 yield (*place, field), f"has two ports of {field} {value}", f"give each port a {field} of its own"
             seen.add((field, value))
         protocol = text(port.get("protocol")).upper() or "TCP"
-        if resolution != "NONE" and len(hosts) > 1 and protocol not in _TOLD_APART and not is_symbolic(protocol):
+        if resolution != "NONE" and len(hosts) > 1 and protocol not in TOLD_APART and not is_symbolic(protocol):
             does = f"has several hosts on a port of {protocol}, by which nothing tells them apart"
             yield (*place, "protocol"), does, "write a ServiceEntry for each host, or a protocol that names the host"
 

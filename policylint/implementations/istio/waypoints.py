@@ -5,7 +5,7 @@ Source: docs/design/implementations/istio.md §0, «Waypoint binding»; ambient/
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from policylint.digits import whole_number
 from policylint.implementations.istio import labels
@@ -81,6 +81,47 @@ class Waypoints:
                 binding = self._binding(pod_labels, workload.key.namespace, "workload")
                 if binding.waypoint is not None and labels.GATEWAY_NAME not in pod_labels:
                     self.of_workloads[workload.key] = binding.waypoint
+
+    def may_be_used(self, waypoint: ResourceKey) -> bool:
+        """Return whether something that was not seen may be bound to a waypoint: what a variable labels, or what is in
+        another namespace that it lets in."""
+        listeners = sequence(self._gateways[waypoint].spec.get("listeners"))
+        rules = [mapping(mapping(mapping(each).get("allowedRoutes")).get("namespaces")) for each in listeners]
+        if any(rule.get("from") not in (None, "Same") for rule in rules):
+            return True
+        written = [self._world.namespace_labels(waypoint.namespace) or {}]
+        for kind in (labels.SERVICE, labels.SERVICE_ENTRY):
+            written += [each.labels for each in self._world.in_namespace(*kind, waypoint.namespace)]
+        return any(is_symbolic(text(each.get(labels.USE_WAYPOINT))) for each in written)
+
+    def wrong_name(self, namespace: str) -> str:
+        """Return that the label of a Namespace names no waypoint that is there, "" where it does, or there is none."""
+        return self._binding({}, namespace, "service").reason if self._names_one(namespace) else ""
+
+    def _names_one(self, namespace: str) -> bool:
+        return _wanted(self._world.namespace_labels(namespace) or {}, namespace) is not None
+
+    def astray(self) -> Iterator[tuple[Resource, str, str, bool]]:
+        """Yield what bears a label for a waypoint that is not there, or does not take it, with why, what to do, and
+        whether the waypoint is there."""
+        for space in self._world.of_kind("", "Namespace"):
+            bindings = [self._binding(space.labels, space.key.name, traffic) for traffic in ("service", "workload")]
+            if all(self._is_lost(space, space.key.name, binding) for binding in bindings):
+                is_there = _wanted(space.labels, space.key.name) in self._gateways
+                yield space, bindings[0].reason, bindings[0].fix, is_there
+        for kind in (labels.SERVICE, labels.SERVICE_ENTRY):
+            for resource in self._world.of_kind(*kind):
+                binding = self.binding(resource)
+                if labels.USE_WAYPOINT in resource.labels and self._is_lost(resource, resource.key.namespace, binding):
+                    is_there = _wanted(resource.labels, resource.key.namespace) in self._gateways
+                    yield resource, binding.reason, binding.fix, is_there
+
+    def _is_lost(self, holder: Resource, namespace: str, binding: WaypointBinding) -> bool:
+        """Return whether a label certainly binds its holder to no waypoint: it is here and does not fit, or missing."""
+        wanted = _wanted(holder.labels, namespace) if binding.fix else None
+        if wanted is None:
+            return False
+        return wanted in self._gateways or self._world.resolve_parent(wanted).missing
 
     def binding(self, resource: Resource) -> WaypointBinding:
         """Bind a Service or ServiceEntry (fetchWaypointForService)."""

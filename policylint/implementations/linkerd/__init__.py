@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from policylint.implementations.generic.control_plane import ControlPlane
     from policylint.implementations.generic.dead_ends import DeadEnd
     from policylint.implementations.generic.relays import OpenRelay
+    from policylint.implementations.generic.workload_ports import WorkloadPort
     from policylint.network.endpoints import Endpoint
     from policylint.network.meshes import Tunnel
 
@@ -76,6 +77,11 @@ class Linkerd(Implementation):
         from policylint.implementations.linkerd.profiles import unasked
 
         return unasked(world)
+
+    def workload_ports(self, world: World) -> Iterable[WorkloadPort]:
+        from policylint.implementations.linkerd.workload_ports import workload_ports
+
+        return workload_ports(world)
 
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references; the policy's namespace needs no manifest, and stands for all Servers in it."""

@@ -7,8 +7,8 @@ docs, «Annotations» (protocol, tls-verify and ca-certificates-secrets of Servi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from policylint.digits import whole_number
 from policylint.documents import Pointer
@@ -16,6 +16,9 @@ from policylint.implementations.generic import Implementation
 from policylint.implementations.generic.sessions import BackendSession, against
 from policylint.model import Resource, ResourceKey, World, text
 from policylint.topology.workloads import Labels
+
+if TYPE_CHECKING:
+    from policylint.implementations.generic.dead_ends import DeadEnd
 
 _PROTOCOL, _VERIFY, _AUTHORITIES = (
     f"konghq.com/{each}" for each in ("protocol", "tls-verify", "ca-certificates-secrets")
@@ -53,6 +56,12 @@ class Kong(Implementation):
         code = whole_number(text(route.annotations.get(_CODE)).strip())
         status = code if code in _CODES else 302 if is_forced else _UPGRADE
         return status, f"{route.key} takes https alone"
+
+    def dead_ends(self, world: World) -> Iterable[DeadEnd]:
+        """Return the credentials of KongConsumers that Kong makes nothing of."""
+        from policylint.implementations.kong.credentials import unusable
+
+        return unusable(world)
 
     def session(
         self,

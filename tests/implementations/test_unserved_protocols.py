@@ -26,6 +26,7 @@ PARTLY = "Accepted=True/ListenersNotValid"
             (),
         ),
         ("kgateway.dev/kgateway", [PARTLY, SPEC[1]], REFUSED, ()),
+        ("agentgateway.dev/agentgateway", [PARTLY], REFUSED, ()),
     ],
 )
 def test_a_protocol_that_is_not_served(

@@ -35,6 +35,7 @@ _UNREAD = ("ServiceImport", "EndpointSlice")
 _STATUSES = ("Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute", "BackendTLSPolicy")
 _OF_MIRRORS = "_ngf-internal-mirror-"
 """The beginning of the names of routes that a controller makes for itself, for mirrors."""
+_REFUSALS = ("NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname")
 _SERVICES = ("checkout", "cart", "none")
 
 
@@ -47,6 +48,7 @@ class Dialect(NamedTuple):
         switches: the environment of the program.
         unread: kinds beside those that no controller reads.
         by_object: whether it names a listener in the status of a route that names none, and leaves out ports.
+        any_refusal: whether which of several listeners says why it refuses a route hangs on the order of a map.
     """
 
     title: str
@@ -58,6 +60,7 @@ class Dialect(NamedTuple):
     switches: Mapping[str, str]
     unread: tuple[str, ...] = ("UDPRoute",)
     by_object: bool = False
+    any_refusal: bool = False
 
 
 def _service(draw: Draw) -> Manifest:
@@ -95,6 +98,33 @@ def _of_kgateway(draw: Draw, name: str) -> Manifest:
         spec |= draw.maybe(0.5, "perConnectionBufferLimitBytes", 1024 * draw.number(1, 9))
     spec["targetRefs"] = [{"group": GATEWAY_API, **target}]
     return manifest("gateway.kgateway.dev/v1alpha1", kind, name, namespace, draw.age(), spec=spec)
+
+
+def _of_agentgateway(draw: Draw, name: str) -> Manifest:
+    spec: dict[str, Any] = {}
+    block = draw.one("traffic", "traffic", "frontend", "backend")
+    if block == "traffic":
+        target = {"kind": draw.one("Gateway", "HTTPRoute", "HTTPRoute", "GRPCRoute", "ListenerSet")}
+        target["name"] = draw.one("edge", "inner", "alpha", "beta", "gamma")
+        target |= draw.maybe(0.2, "sectionName", draw.one("web", "alt", "none"))
+        traffic: dict[str, Any] = draw.maybe(0.6, "timeouts", {"request": f"{draw.number(1, 9)}s"})
+        traffic |= draw.maybe(0.4, "retry", {"attempts": draw.number(1, 5)})
+        traffic |= draw.maybe(0.3, "directResponse", {"status": 403})
+        traffic |= draw.maybe(0.15, "phase", "PreRouting")
+        spec["traffic"] = traffic
+    elif block == "frontend":
+        target = {"kind": "Gateway", "name": draw.one("edge", "inner", "third", "none")}
+        target |= draw.maybe(0.2, "sectionName", draw.one("web", "alt"))
+        spec["frontend"] = {"http": {"http1MaxHeaders": draw.number(1, 99)}} if draw.often(0.6) else {"accessLog": {}}
+    else:
+        target = draw.one(_service(draw), {"kind": "HTTPRoute", "name": draw.one("alpha", "beta")})
+        target |= draw.maybe(0.2, "sectionName", draw.one("80", "8080"))
+        spec["backend"] = draw.maybe(0.6, "tcp", {"connectTimeout": f"{draw.number(1, 9)}s"})
+        spec["backend"] |= draw.maybe(0.4, "http", {"version": draw.one("HTTP1", "HTTP2")})
+    several = [target, *({**target, "name": other} for other in draw.some(("delta", "omega"), 1, 0))]
+    spec["targetRefs"] = [{"group": GATEWAY_API, **each} for each in several]
+    namespace = draw.one("infra", "shop", "pay")
+    return manifest("agentgateway.dev/v1alpha1", "AgentgatewayPolicy", name, namespace, draw.age(), spec=spec)
 
 
 def _of_nginx(draw: Draw, name: str) -> Manifest:
@@ -164,6 +194,16 @@ DIALECTS = {
         ("XBackendTrafficPolicy",),
         "istio.io/istio",
         {"PILOT_ENABLE_ALPHA_GATEWAY_API": "true", "PILOT_ENABLE_AMBIENT": "true"},
+    ),
+    "agentgateway": Dialect(
+        "agentgateway",
+        "agentgateway",
+        "agentgateway.dev/agentgateway",
+        _of_agentgateway,
+        ("AgentgatewayPolicy",),
+        "github.com/agentgateway/agentgateway",
+        {"TARGET_OUT": "/", "LOCAL_OUT": "/"},  # else its library warns of them where answers are written
+        any_refusal=True,
     ),
     "kgateway": Dialect(
         "kgateway",
@@ -248,7 +288,13 @@ def _facts(dialect: Dialect, told: list[dict[str, Any]]) -> Facts:
     for each in told:
         if dialect.by_object and each["status"].get("parents"):
             each["status"] = {"parents": _by_object(each)}
+        for entry in each["status"].get("parents") or () if dialect.any_refusal else ():
+            for condition in entry["conditions"]:
+                if condition["type"] == "Accepted" and condition["reason"] in _REFUSALS:
+                    condition["reason"] = "Refused"
         for entry in each["status"].get("ancestors") or ():
+            if entry["ancestorRef"]["name"] == "StatusSummary":  # of what a policy attaches to nowhere
+                entry["ancestorRef"] = {"kind": "Gateway", "name": "StatusSummary"}
             if entry["ancestorRef"].get("kind") == "Gateway":
                 entry["ancestorRef"].pop("namespace", None)
     return of_statuses(told, _UNSAID)

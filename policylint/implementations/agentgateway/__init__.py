@@ -6,9 +6,9 @@ Source: docs/design/implementations/kgateway-nginx-gloo.md §4.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from policylint.implementations.agentgateway import authorization, calls
+from policylint.implementations.agentgateway import authorization, backend_tls, calls, listeners, routes
 from policylint.implementations.agentgateway.expressions import invalid_expressions
 from policylint.implementations.agentgateway.merging import EARLY, LISTENER_SETS, is_passed_over, locks, merged
 from policylint.implementations.agentgateway.never import never_holding
@@ -22,9 +22,20 @@ from policylint.policy.declared import Reading
 from policylint.policy.folding import Stack
 from policylint.policy.own_fields import OwnFields, with_own_fields
 from policylint.policy.results import Ancestor, Declared, Effective, FaultyPart, Group, Idle, PolicyState, Target
-from policylint.topology import Condition, Topology, whole
+from policylint.topology import (
+    Condition,
+    GatewayState,
+    ListenerSetState,
+    ParentState,
+    RouteState,
+    Topology,
+    whole,
+)
 from policylint.topology.ancestry import foreign_gateway
 from policylint.topology.grants import Grants
+
+if TYPE_CHECKING:
+    from policylint.catalog.kinds import Catalog
 
 UNTRANSLATED = "untranslated"
 """The code of policies of which nothing is left once what is wrong is left out."""
@@ -48,6 +59,7 @@ class Agentgateway(Implementation):
     name = "agentgateway"
     preflights = 200, False
     ends_above = True
+    judges_core_kinds = True
 
     def __init__(self) -> None:
         self._gateways: Gateways | None = None
@@ -59,11 +71,37 @@ class Agentgateway(Implementation):
     def targets(self, policy: Resource, kind: PolicyKind, topology: Topology, grants: Grants) -> tuple[Target, ...]:
         """Resolve references and selectors of the policy's namespace, with the sections of backends."""
         targets = super().targets(policy, kind, topology, grants)
+        if kind.implementation != self.name:
+            return targets
         return tuple(with_section(policy, target, topology) for target in targets)
+
+    def with_conditions(self, state: GatewayState, topology: Topology, catalog: Catalog) -> GatewayState:  # noqa: ARG002
+        return state if state.class_resolution.missing else listeners.of_gateway(state, topology)
+
+    def with_conditions_of_set(
+        self,
+        state: ListenerSetState,
+        topology: Topology,
+        catalog: Catalog,  # noqa: ARG002
+    ) -> ListenerSetState:
+        return listeners.of_set(state, topology)
+
+    def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:
+        return listeners.has_parents(parent, topology) and super().reports_on(route, parent, topology)
+
+    def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
+        """Return the topology's conditions with the controller's reasons."""
+        return routes.conditions(route, parent, topology)
+
+    def withheld(self, topology: Topology) -> Mapping[tuple[Node, Node], frozenset[str]]:
+        """Return the hostnames of routes of which the controller makes nothing."""
+        return {**super().withheld(topology), **routes.stopped(topology)}
 
     def validate(self, policy: Resource, kind: PolicyKind, declared: tuple[Declared, ...], world: World) -> Reading:
         """Refuse a policy of which nothing translates: a delay is left out that is no duration and no expression."""
         reading = super().validate(policy, kind, declared, world)
+        if kind.implementation != self.name:
+            return reading if reading.code else backend_tls.validate(policy, world)
         traffic = mapping(policy.spec.get("traffic"))
         alone = set(traffic) - {"phase"} == {"delay"} and not {"frontend", "backend"}.intersection(policy.spec)
         if not reading.code and alone:
@@ -73,10 +111,12 @@ class Agentgateway(Implementation):
 
     def merge(self, stack: Stack) -> Effective:
         """Merge field by field, the most specific first, but for locks."""
-        return merged(stack)
+        return merged(stack) if stack.kind.implementation == self.name else super().merge(stack)
 
     def groups(self, kind: PolicyKind, kept: Attachments, topology: Topology) -> list[Group]:
         """Return one group per stack, and one per rule whose own fields replace settings of policies."""
+        if kind.implementation != self.name:
+            return super().groups(kind, kept, topology)
         kept = {node: [each for each in policies if not is_passed_over(each)] for node, policies in kept.items()}
         kept = {node: policies for node, policies in kept.items() if policies}
         locking = {attachment.key for attachments in kept.values() for attachment in attachments if locks(attachment)}
@@ -106,6 +146,8 @@ class Agentgateway(Implementation):
 
     def ancestors(self, state: PolicyState, topology: Topology) -> tuple[Ancestor, ...]:
         """Return one per Gateway that leads to a target; what attaches to nothing is summed up under one name."""
+        if state.kind.implementation != self.name:
+            return backend_tls.ancestors(state, topology)
         if state.invalid_code not in ("", UNTRANSLATED) or self._gateways is None:
             return ()
         controllers: dict[ResourceKey, str] = {}
@@ -118,7 +160,9 @@ class Agentgateway(Implementation):
                 if not gateways:
                     problems.append(f"Policy is not attached: {node.key} is not attached to any Gateway")
                 for gateway in gateways:  # of another controller's nothing is said (policy_target_owner.go)
-                    if not foreign_gateway(topology, gateway, self.name, self.catalog):
+                    at = topology.gateway(gateway)
+                    unserved = at is not None and at.class_resolution.missing
+                    if not unserved and not foreign_gateway(topology, gateway, self.name, self.catalog):
                         controllers[gateway] = controller_above(topology, gateway)
         if not state.invalid_code:
             state.faults = tuple(faults(state.policy, topology.world, self._granted))

@@ -5,7 +5,7 @@ Source: docs/design/request-precedence.md §7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from policylint.model import Resource, ResourceKey, World, mapping, sequence, text
@@ -15,7 +15,7 @@ from policylint.policy.results import PolicyState
 from policylint.topology import Condition
 from policylint.topology.certificates import authority_fault
 
-_CA_KINDS = {("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")}
+_CA_KINDS = frozenset({("", "ConfigMap"), ("", "Secret"), ("certificates.k8s.io", "ClusterTrustBundle")})
 
 
 def without_ca(faults: Sequence[str]) -> Reading:
@@ -26,15 +26,19 @@ def without_ca(faults: Sequence[str]) -> Reading:
     return Reading(code="no-valid-ca", reason=reason, pointer=("spec", "validation", "caCertificateRefs", 0))
 
 
-def ca_faults(policy: Resource, world: World) -> list[str]:
-    """Return for each entry of validation.caCertificateRefs the reason of ResolvedRefs=False, "" for a valid one."""
+def ca_faults(policy: Resource, world: World, kinds: Set[tuple[str, str]] = _CA_KINDS) -> list[str]:
+    """Return for each entry of validation.caCertificateRefs the reason of ResolvedRefs=False, "" for a valid one.
+
+    Args:
+        kinds: groups and kinds of objects that may hold a CA.
+    """
     references = sequence(mapping(policy.spec.get("validation")).get("caCertificateRefs"))
-    return [_ca_fault(policy, world, mapping(reference)) for reference in references]
+    return [_ca_fault(policy, world, mapping(reference), kinds) for reference in references]
 
 
-def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any]) -> str:
+def _ca_fault(policy: Resource, world: World, reference: Mapping[str, Any], kinds: Set[tuple[str, str]]) -> str:
     group, kind = group_of(text(reference.get("group"))), text(reference.get("kind"))
-    if (group, kind) not in _CA_KINDS:
+    if (group, kind) not in kinds:
         return "InvalidKind"
     namespace = "" if kind == "ClusterTrustBundle" else policy.key.namespace
     resolution = world.resolve(ResourceKey(group, kind, namespace, text(reference.get("name"))))

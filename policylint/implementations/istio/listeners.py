@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from policylint.implementations.generic.listener_references import Fault, fault_of, seen_from
 from policylint.implementations.istio.labels import EAST_WEST_CONTROLLER, MESH_CONTROLLER, OWN_CLASSES
 from policylint.model import Node, World, is_symbolic, mapping, sequence, text, value_at
 from policylint.topology import (
@@ -22,9 +23,8 @@ from policylint.topology import (
     ReferenceState,
     Topology,
 )
-from policylint.topology.certificates import authority_fault, certificate_fault, certificates
 from policylint.topology.listener_conflicts import Conflict
-from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, client_validation, tls_of, with_listeners
+from policylint.topology.status import ACCEPTED, NO_CONFLICTS, RESOLVED, tls_of, with_listeners
 
 _SERVED = ("HTTP", "HTTPS", "TLS", "TCP")
 _STREAMS = ("TCP", "UDP")
@@ -39,8 +39,6 @@ _OF_THE_MESH = ("ISTIO_SIMPLE", "ISTIO_MUTUAL")
 _MOST_CERTIFICATES = 2
 _NO_CA = ("InvalidCACertificateRef", "InvalidCACertificateKind", "RefNotPermitted")
 """Faults for which a listener is not accepted; with any other one it is, and not programmed."""
-Fault = tuple[str, str]
-"""A reason and a message."""
 
 
 def conflicts(gateway: GatewayState, topology: Topology) -> Mapping[Node, Conflict]:
@@ -197,36 +195,13 @@ def _of_tls(listener: ListenerState, topology: Topology) -> Fault | None:
         return None
     if len(certificates) > _MOST_CERTIFICATES:
         return "InvalidCertificateRef", f"Istio takes {_MOST_CERTIFICATES} certificates at most"
-    faults = [_of_reference(each, topology.world) for each in certificates]
+    faults = [fault_of(each, topology.world) for each in certificates]
     if all(faults):
         return faults[0]
     authorities = [each for each in listener.references if each.role == "ca"]
     if len(authorities) > 1:
         return "InvalidCACertificateRef", "Istio takes one CA"
-    return _of_reference(_seen_from(authorities[0], listener, topology), topology.world) if authorities else None
-
-
-def _seen_from(authority: ReferenceState, listener: ListenerState, topology: Topology) -> ReferenceState:
-    """Return the reference of a Gateway to a CA as a listener has it: from the namespace of its ListenerSet."""
-    if listener.holder.key.namespace == authority.holder.key.namespace:
-        return authority
-    validation = client_validation(authority.holder, listener.port)
-    reference = sequence(validation.value.get("caCertificateRefs"))[0]
-    return topology.world.once(certificates).authority(listener.holder, authority.pointer, reference)
-
-
-def _of_reference(reference: ReferenceState, world: World) -> Fault | None:
-    """Return what is wrong with a reference: whether it is there and fit comes before whether it is granted."""
-    if reference.granted is False:
-        invalid, fault = {
-            "ca": ("InvalidCACertificateRef", authority_fault),
-            "certificate": ("InvalidCertificateRef", certificate_fault),
-            "client-certificate": ("InvalidClientCertificateRef", certificate_fault),
-        }[reference.role]
-        resolution = reference.resolution
-        if unfit := resolution.reason if resolution.missing else fault(resolution.resource, world):
-            return invalid, unfit
-    return (reference.reason, reference.message) if reference.reason else None
+    return fault_of(seen_from(authorities[0], 0, listener, topology), topology.world) if authorities else None
 
 
 def _of_addresses(state: GatewayState) -> Fault | None:
@@ -258,7 +233,7 @@ def _of_parameters(state: GatewayState) -> Fault | None:
 def _resolved(state: GatewayState, world: World) -> Condition:
     """Return ResolvedRefs of a Gateway, which is about its client certificate alone."""
     references: Iterable[ReferenceState] = (each for each in state.references if each.role == "client-certificate")
-    fault = next(filter(None, (_of_reference(each, world) for each in references)), None)
+    fault = next(filter(None, (fault_of(each, world) for each in references)), None)
     return RESOLVED if fault is None else Condition("ResolvedRefs", "False", *fault)
 
 

@@ -65,7 +65,8 @@ def read_by_class(simulation: Simulation) -> bool:
 
 
 def redirecting_route(simulation: Simulation) -> bool:
-    """Need a rule that redirects requests, or a load balancer in front of what may."""
+    """Need a rule that redirects requests, an object beside Gateway API that speaks of it, or a load balancer in front
+    of what may."""
     from policylint.topology.routes import rules
 
     services = simulation.world.of_kind("", "Service")
@@ -74,6 +75,8 @@ def redirecting_route(simulation: Simulation) -> bool:
 
         if may_end(simulation.world):
             return True
+    if any("redirect" in str(each.body).lower() for kind in WAYS_IN for each in simulation.world.of_kind(*kind)):
+        return True
     return any(
         mapping(http_filter).get("type") == "RequestRedirect"
         for state in simulation.topology.routes

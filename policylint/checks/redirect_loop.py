@@ -80,8 +80,10 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
         if trace.rule != rule.node or trace.outcome.redirect is None or trace.listener is None:
             continue
         outcome = followed(tracer, trace)
-        if outcome.again == 0:
-            others = [after.rule for after in outcome.traces if after.rule not in (None, trace.rule)]
+        circle = [trace, *outcome.traces][outcome.again or 0 :] if outcome.loops else []
+        again = next((after.request for after in circle if after.rule == trace.rule), None)
+        if again is not None:  # the rule is in it: one that leads into a circle of others has not made it
+            others = [after.rule for after in circle if after.rule not in (None, trace.rule)]
             back = f" by way of {others[0]}" if others else ""
             where = f"listener {trace.listener.name} of {entry.gateway}"
             at_https = entry.scheme == "https" and not others
@@ -89,7 +91,7 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
             yield Finding(
                 RULE,
                 "error",
-                f"{route.key} redirects {request} to itself{back}: a loop",
+                f"{route.key} redirects {again} to itself{back}: a loop",
                 route.location("spec", "rules", each.number, "filters", each.filter, key=not at_door),
                 (route.key, entry.gateway),
                 label="" if others else f"this acts on {where}",

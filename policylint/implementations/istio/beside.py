@@ -76,7 +76,10 @@ def shown_headers(world: World, root: str) -> dict[str, tuple[str, list[str]]]:
     return {
         text(provider.get("name")): (
             text(asked.get("service")),
-            texts(asked.get("includeRequestHeadersInCheck") or asked.get("includeHeadersInCheck")),
+            [
+                *texts(asked.get("includeRequestHeadersInCheck") or asked.get("includeHeadersInCheck")),
+                *map(str, mapping(asked.get("includeAdditionalHeadersInCheck"))),
+            ],
         )
         for _, _, config in _configurations(world, root)
         for provider in map(mapping, sequence(config.get("extensionProviders")))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import DEFINITION, INGRESS, VIRTUAL_SERVICE, WAYS_IN, WORKLOADS
+from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN, WORKLOADS
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -153,8 +153,8 @@ def preflights(simulation: Simulation) -> bool:
     catalog, world = simulation.catalog, simulation.world
     known = (catalog.get(*kind) for kind in world.kinds() if catalog.describes(*kind))
     named = any(kind is not None and kind.preflight and kind.bound_by != "reference" for kind in known)
-    stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
-    if named or any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
+    others = (each.spec for kind in WAYS_IN.keys() - {INGRESS} for each in world.of_kind(*kind))
+    if named or any("'corsPolicy': {" in str(spec) for spec in others):
         return True
     bodies = [rule.body for state in simulation.topology.routes for rule in rules(state.route)]
     filters = (mapping(each).get("type") for body in bodies for each in sequence(body.get("filters")))

@@ -75,6 +75,12 @@ def full(path: str, to: str) -> str:
     return f"{{matches: [{{path: {{value: {path}}}}}], filters: [{{type: RequestRedirect, requestRedirect: {{path: {replaced}}}}}]}}"  # noqa: E501
 
 
+def prefix(path: str, to: str) -> str:
+    return (
+        full(path, to).replace("ReplaceFullPath", "ReplacePrefixMatch").replace("replaceFullPath", "replacePrefixMatch")
+    )
+
+
 @pytest.mark.parametrize(
     ("world", "rules", "told"),
     [
@@ -94,6 +100,11 @@ def full(path: str, to: str) -> str:
         (ROUTE, full("/old", "/old/x"), 1),
         (ROUTE, full("/old", "/new"), 0),
         (ROUTE, f"{full('/in', '/a')}, {full('/a', '/a')}", 1),
+        (ROUTE, prefix("/", "/app"), 1),  # to /app, /app/app, /app/app/app …
+        (ROUTE, prefix("/old", "/old/old"), 1),
+        (ROUTE, prefix("/old", "/new"), 0),
+        (ROUTE, prefix("/old", "/"), 0),
+        (PROXY, "{requestRedirectPolicy: {prefix: /app}}", 1),
     ],
 )
 def test_redirects_that_go_round_in_circles(tmp_path: Path, world: str, rules: str, told: int) -> None:

@@ -21,6 +21,11 @@ def is_login_proxy(name: str) -> bool:
     return any(each == image if "/" in each else f"-{each}-" in padded for each in _table()["names"])
 
 
+def knows_by_cookies(name: str) -> bool:
+    """Tell whether a Service is called as a login is that knows people by cookies."""
+    return any(each in name for each in _table()["cookies"])
+
+
 def is_of_login(path: str) -> bool:
     """Tell whether a path of requests is one that such a proxy answers itself, whoever asks."""
     return any(f"{path}/".startswith(f"{each}/") for each in _table()["own"])

@@ -6,23 +6,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
-from policylint.model import GATEWAY_GROUP, Finding, Resource, mapping, sequence, text, texts
+from policylint.model import GATEWAY_GROUP, Finding, Resource, World, mapping, sequence, text, texts
 from policylint.patterns import Pattern
 from policylint.simulation import Simulation
 
 RULE = "GWP527"
+_GROUP = "argoproj.io"
 _OPTION = "RespectIgnoreDifferences=true"
 _ITEM = Pattern(r"(?:\[[^\[\]]*\]|/\d+)(?=[./|])")
 """A step of a path to the items of a list, in jq or as a JSON pointer, with more of the path behind it."""
 
 
 def check(simulation: Simulation) -> Iterator[Finding]:
-    for application in simulation.world.of_kind("argoproj.io", "Application"):
-        options = texts(mapping(application.spec.get("syncPolicy")).get("syncOptions"))
+    for application, at, spec in _applications(simulation.world):
+        options = texts(mapping(spec.get("syncPolicy")).get("syncOptions"))
         if _OPTION not in (option.replace(" ", "") for option in options):
             continue
         found: dict[tuple[str, str], Finding] = {}
-        for number, entry in enumerate(map(mapping, sequence(application.spec.get("ignoreDifferences")))):
+        for number, entry in enumerate(map(mapping, sequence(spec.get("ignoreDifferences")))):
             group, kind = text(entry.get("group")), text(entry.get("kind"))
             if not _is_ours(group, kind, simulation):
                 continue
@@ -30,10 +31,18 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                 for index, path in enumerate(texts(entry.get(field))):
                     match = _ITEM.search(path)
                     if match is not None:
-                        place: Pointer = ("spec", "ignoreDifferences", number, field, index)
+                        place: Pointer = (*at, "ignoreDifferences", number, field, index)
                         kept = path[: match.start()], _meant(entry, kind)  # once, whatever else of it is ignored
                         found.setdefault(kept, _finding(application, place, path, *kept))
         yield from found.values()
+
+
+def _applications(world: World) -> Iterator[tuple[Resource, Pointer, Mapping[str, Any]]]:
+    """Yield what says how something is synced, with where: Applications, and the templates of sets of them."""
+    for application in world.of_kind(_GROUP, "Application"):
+        yield application, ("spec",), application.spec
+    for template in world.of_kind(_GROUP, "ApplicationSet"):
+        yield template, ("spec", "template", "spec"), mapping(mapping(template.spec.get("template")).get("spec"))
 
 
 def _is_ours(group: str, kind: str, simulation: Simulation) -> bool:

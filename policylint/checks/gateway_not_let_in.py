@@ -19,7 +19,7 @@ from policylint.policy.results import Group
 from policylint.simulation import Simulation
 from policylint.topology import whole
 from policylint.topology.ancestry import implementation_of
-from policylint.topology.workloads import container_port
+from policylint.topology.workloads import Labels, container_port, pod_labels
 
 RULE = "GWP313"
 _OF_TOKENS = ("requestPrincipals", "notRequestPrincipals", "request.auth.", "when request.auth")
@@ -37,12 +37,13 @@ def check(simulation: Simulation) -> Iterator[Finding]:
         (mesh, [group for group in simulation.groups if group.kind.implementation == mesh.name])
         for mesh in simulation.meshes.all
     ]
+    picked = sorted({labels for mesh, _ in asked for _, _, labels in mesh.picked(world)})
     told: set[ResourceKey] = set()
     for service, sender in _passages(simulation) if asked else ():
         for workload in simulation.acting.workloads(service.key):
             hop = Checkpoint((whole(workload.key),), workload)
-            calls = list(_calls(service, workload, Client(sender, sender.key.namespace)))
-            for decisions in _decisions(world, asked, hop, calls):
+            calls = _to_subsets(service, workload, Client(sender, sender.key.namespace), picked)
+            for call, decisions in zip(calls, _decisions(world, asked, hop, calls), strict=True):
                 open_ = next((each for each in decisions if each is not None and each.answer == "depends"), None)
                 if open_ is not None and open_.by is not None and open_.by.key not in told and _is_by_address(open_.by):
                     told.add(open_.by.key)
@@ -52,7 +53,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     continue
                 if denied.because is not None:
                     told.add(denied.by.key)
-                    yield _of_clients(denied, denied.by, denied.because, service, sender)
+                    yield _of_clients(denied, denied.by, denied.because, call, sender)
                 elif denied.nearest is not None:  # what lets nothing in at all is a fence, and no mistake
                     told.add(denied.by.key)
                     yield _finding(simulation, denied, denied.by, denied.nearest, service, workload, sender)
@@ -61,11 +62,14 @@ def check(simulation: Simulation) -> Iterator[Finding]:
                     yield _rejecting(denied, (denied.by, service, workload, sender), "", _AUTHORIZE)
     yield from _outside(simulation, asked, told) if asked else ()
     if any(group.kind.kind == _ENCRYPTING for _, groups in asked for group in groups):
-        yield from _from_pods(simulation, asked, told)
+        yield from _from_pods(simulation, asked, told, picked)
 
 
 def _from_pods(
-    simulation: Simulation, asked: Sequence[tuple[Traffic, list[Group]]], told: set[ResourceKey]
+    simulation: Simulation,
+    asked: Sequence[tuple[Traffic, list[Group]]],
+    told: set[ResourceKey],
+    picked: Sequence[Labels],
 ) -> Iterator[Finding]:
     """Yield what has pods of the mesh send what others refuse; a client of each namespace stands for all there."""
     world, acting = simulation.world, simulation.acting
@@ -80,14 +84,14 @@ def _from_pods(
         for workload in (each for each in acting.workloads(service.key) if each.key in meshed):
             hop = Checkpoint((whole(workload.key),), workload)
             for sender in senders.values():
-                calls = list(_calls(service, workload, Client(sender, sender.key.namespace)))
-                answers = chain.from_iterable(_decisions(world, asked, hop, calls))
-                denied = _refusal(each for each in answers if each is not None and each.because)
-                if denied is None or denied.by is None or denied.because is None or denied.because.key in told:
-                    continue
-                if denied.by.key.kind == _ENCRYPTING and denied.by.key not in told:
-                    told.add(denied.because.key)
-                    yield _of_clients(denied, denied.by, denied.because, service, sender, inside=True)
+                for call in _to_subsets(service, workload, Client(sender, sender.key.namespace), picked):
+                    answers = chain.from_iterable(_decisions(world, asked, hop, [call]))
+                    denied = _refusal(each for each in answers if each is not None and each.because)
+                    if denied is None or denied.by is None or denied.because is None or denied.because.key in told:
+                        continue
+                    if denied.by.key.kind == _ENCRYPTING and denied.by.key not in told:
+                        told.add(denied.because.key)
+                        yield _of_clients(denied, denied.by, denied.because, call, sender, inside=True)
 
 
 def _outside(
@@ -205,6 +209,14 @@ def _through_own_gateways(simulation: Simulation) -> Iterator[tuple[Resource, Re
                         yield target, sender
 
 
+def _to_subsets(service: Resource, workload: Resource, sender: Client, picked: Sequence[Labels]) -> list[RequestFacts]:
+    """Return a request for each port of a Service, and one more for each of the sets of pods to which routes of a mesh
+    send, where a workload is in it."""
+    own = {*pod_labels(workload).items()}
+    calls = list(_calls(service, workload, sender))
+    return [*calls, *(call._replace(labels=each) for each in picked if own.issuperset(each) for call in calls)]
+
+
 def _calls(service: Resource, workload: Resource, sender: Client) -> Iterator[RequestFacts]:
     """Yield a request of which only the sender is known, for each port of a Service."""
     for port in map(mapping, sequence(service.spec.get("ports"))):
@@ -264,17 +276,20 @@ def _where(sender: Resource) -> str:
 
 
 def _of_clients(
-    denied: Decision, policy: Resource, because: Resource, service: Resource, sender: Resource, *, inside: bool = False
+    denied: Decision, policy: Resource, because: Resource, call: RequestFacts, sender: Resource, *, inside: bool = False
 ) -> Finding:
     """Return the finding about what makes a client send what the pods refuse.
 
     Args:
+        call: a request to the Service, or to some of its pods.
         inside: whether the client stands for the pods of its namespace.
     """
     through = f"waypoint {sender.key.path}" if is_waypoint(sender) else str(sender.key)
-    whose = f"reaches {service.key} through {through}"
+    service = call.service or sender
+    subset = f" ({', '.join(f'{name}: {value}' for name, value in call.labels)})" if call.labels else ""
+    whose = f"reaches {service.key}{subset} through {through}"
     if inside:
-        whose = f"pods of the mesh in namespace {sender.key.namespace} send to {service.key}"
+        whose = f"pods of the mesh in namespace {sender.key.namespace} send to {service.key}{subset}"
     return Finding(
         RULE,
         "warning",

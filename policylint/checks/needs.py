@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from policylint.model import mapping, sequence, text
-from policylint.model.kinds import DEFINITION, INGRESS, VIRTUAL_SERVICE, WAYS_IN, WORKLOADS
+from policylint.model.kinds import DEFINITION, INGRESS, WAYS_IN, WORKLOADS
 
 if TYPE_CHECKING:
     from policylint.policy.results import PolicyState, Target
@@ -65,7 +65,8 @@ def read_by_class(simulation: Simulation) -> bool:
 
 
 def redirecting_route(simulation: Simulation) -> bool:
-    """Need a rule that redirects requests, or a load balancer in front of what may."""
+    """Need a rule that redirects requests, an object beside Gateway API that speaks of it, or a load balancer in front
+    of what may."""
     from policylint.topology.routes import rules
 
     services = simulation.world.of_kind("", "Service")
@@ -74,6 +75,8 @@ def redirecting_route(simulation: Simulation) -> bool:
 
         if may_end(simulation.world):
             return True
+    if any("redirect" in str(each.body).lower() for kind in WAYS_IN for each in simulation.world.of_kind(*kind)):
+        return True
     return any(
         mapping(http_filter).get("type") == "RequestRedirect"
         for state in simulation.topology.routes
@@ -150,8 +153,8 @@ def preflights(simulation: Simulation) -> bool:
     catalog, world = simulation.catalog, simulation.world
     known = (catalog.get(*kind) for kind in world.kinds() if catalog.describes(*kind))
     named = any(kind is not None and kind.preflight and kind.bound_by != "reference" for kind in known)
-    stated = (each.spec.get("http") for each in world.of_kind(*VIRTUAL_SERVICE))
-    if named or any(mapping(rule).get("corsPolicy") for listed in stated for rule in sequence(listed)):
+    others = (each.spec for kind in WAYS_IN.keys() - {INGRESS} for each in world.of_kind(*kind))
+    if named or any("'corsPolicy': {" in str(spec) for spec in others):
         return True
     bodies = [rule.body for state in simulation.topology.routes for rule in rules(state.route)]
     filters = (mapping(each).get("type") for body in bodies for each in sequence(body.get("filters")))

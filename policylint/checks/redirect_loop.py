@@ -16,7 +16,7 @@ from policylint.spaces.samples import sample
 from policylint.topology import RouteState
 from policylint.topology.routes import Rule, rules
 from policylint.trace import Request, Tracer
-from policylint.trace.redirects import followed
+from policylint.trace.redirects import MOST, followed
 
 RULE = "GWP411"
 _REDIRECT = "RequestRedirect"
@@ -80,8 +80,13 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
         if trace.rule != rule.node or trace.outcome.redirect is None or trace.listener is None:
             continue
         outcome = followed(tracer, trace)
-        if outcome.again == 0:
-            others = [after.rule for after in outcome.traces if after.rule not in (None, trace.rule)]
+        if len(outcome.traces) == MOST and all(after.rule == trace.rule for after in outcome.traces):
+            yield _endless(each, route, entry, request, outcome.traces[0].request)
+            continue
+        circle = [trace, *outcome.traces][outcome.again or 0 :] if outcome.loops else []
+        again = next((after.request for after in circle if after.rule == trace.rule), None)
+        if again is not None:  # the rule is in it: one that leads into a circle of others has not made it
+            others = [after.rule for after in circle if after.rule not in (None, trace.rule)]
             back = f" by way of {others[0]}" if others else ""
             where = f"listener {trace.listener.name} of {entry.gateway}"
             at_https = entry.scheme == "https" and not others
@@ -89,7 +94,7 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
             yield Finding(
                 RULE,
                 "error",
-                f"{route.key} redirects {request} to itself{back}: a loop",
+                f"{route.key} redirects {again} to itself{back}: a loop",
                 route.location("spec", "rules", each.number, "filters", each.filter, key=not at_door),
                 (route.key, entry.gateway),
                 label="" if others else f"this acts on {where}",
@@ -99,6 +104,20 @@ def _loops(tracer: Tracer, entry: EntryPoint, each: _Redirecting, route: Resourc
                 else (),
                 field=f"rules[{each.number}]",
             )
+
+
+def _endless(each: _Redirecting, route: Resource, entry: EntryPoint, request: Request, further: Request) -> Finding:
+    """Return the finding on a redirect to a longer path each time: a prefix that what replaces it begins with."""
+    return Finding(
+        RULE,
+        "error",
+        f"{route.key} redirects {request} to {further.path}, which it redirects again, and so on without an end",
+        route.location("spec", "rules", each.number, "filters", each.filter, key=not is_door(entry.gateway)),
+        (route.key, entry.gateway),
+        label="it matches where it redirects to, and makes the path longer each time",
+        help=("fix: match less (an exact path), or redirect to what the rule does not match",),
+        field=f"rules[{each.number}]",
+    )
 
 
 def _ending(tracer: Tracer) -> Iterator[Related]:

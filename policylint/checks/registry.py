@@ -251,7 +251,7 @@ RULES: dict[str, RuleEntry] = {
             has("TLSOption", "GlobalNetworkPolicy"),
         ),
     ),
-    "GWP527": RuleEntry("changes_not_synced", has("Application")),
+    "GWP527": RuleEntry("changes_not_synced", has("Application", "ApplicationSet")),
     "GWP528": RuleEntry("weights_fought_over", has("Canary", "Rollout")),
     "GWP529": RuleEntry("known_defect", releases_are_told),
     "GWP601": RuleEntry("subject_selects_nothing", any_network_policy),

@@ -418,6 +418,11 @@ def _stopping(simulation: Simulation, stop: Stop) -> Finding:
 def _misleading(simulation: Simulation) -> Iterator[Finding]:
     states = [state for state in simulation.policies.values() if not state.invalid_code]
     yield from chain.from_iterable(_misled(state.policy, state.kind.misleads) for state in states)
+    for named in simulation.world.kinds():  # what policies name: extensions, parameters
+        known = simulation.catalog.get(*named)
+        for holder in simulation.world.of_kind(*named) if known is not None and known.misleads else ():
+            if known is not None and holder.key not in simulation.policies:
+                yield from _misled(holder, known.misleads)
     for kind, entries in misleading_objects(simulation.world.kinds()):
         for holder in simulation.world.of_kind(*kind):
             yield from _misled(holder, entries)

@@ -15,7 +15,7 @@ from policylint.documents import Pointer, read
 from policylint.doors.lowered import Guard
 from policylint.doors.named import entries, meant
 from policylint.doors.vendors import Vendor
-from policylint.model import Resource, ResourceKey, World, mapping, sequence, text, texts
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
 from policylint.model.resource import value_at
 from policylint.policy.bindings import is_off, names_reader
 from policylint.policy.results import FailingSetting
@@ -113,7 +113,9 @@ def _asked(extension: Resource, about: Mapping[str, Any]) -> Iterator[Guard]:
     for entry in map(mapping, sequence(about.get("reads"))):
         at = _path(entry.get("path"))
         value = value_at(extension.body, at)
-        if _holds(extension, entry) and value:
+        if _holds(extension, entry) and is_symbolic(around := text(value_at(extension.body, at[:1]))):
+            yield Guard(extension, {"unread": around}, {("unread",): at[:1]})
+        elif _holds(extension, entry) and value:
             networks = texts(value) or [text(value)]
             yield Guard(extension, {text(entry.get("at")): networks}, {(text(entry.get("at")),): at})
     if extension.key.kind == about.get("clusterKind"):

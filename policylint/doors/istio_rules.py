@@ -36,6 +36,25 @@ _GROUP = Pattern(r"\\([0-9])")
 """What stands for a group of an expression in what is put in its place."""
 MESH = "mesh"
 """What stands among Gateways for the proxies of all clients in the mesh."""
+_OF_GRPC = {
+    "OK": 200,
+    "CANCELLED": 499,
+    "INVALID_ARGUMENT": 400,
+    "DEADLINE_EXCEEDED": 504,
+    "NOT_FOUND": 404,
+    "ALREADY_EXISTS": 409,
+    "PERMISSION_DENIED": 403,
+    "UNAUTHENTICATED": 401,
+    "RESOURCE_EXHAUSTED": 429,
+    "FAILED_PRECONDITION": 400,
+    "ABORTED": 409,
+    "OUT_OF_RANGE": 400,
+    "UNIMPLEMENTED": 501,
+    "UNKNOWN": 500,
+    "INTERNAL": 500,
+    "DATA_LOSS": 500,
+    "UNAVAILABLE": 503,
+}
 CLAIMS = "claims"
 """The field of a match with what it asks of tokens that are checked."""
 _ONE_OF = Pattern(r"\^?\(?([A-Z]+(?:\|[A-Z]+)*)\)?\$?")
@@ -334,9 +353,11 @@ def _begins(uri: Mapping[str, Any], folds: bool) -> str:
 
 def _aborted(virtual: Resource, rule: Mapping[str, Any]) -> tuple[Guard, ...]:
     """Return what a fault answers in place of whatever is behind it; it is injected into none where no percentage is
-    stated (route/route.go, TranslateFault)."""
+    stated (route/route.go, TranslateFault), and a status of gRPC is one of HTTP for other requests (Envoy,
+    Grpc::Utility::grpcToHttpStatus)."""
     abort = mapping(mapping(rule.get("fault")).get("abort"))
-    percent, status = mapping(abort.get("percentage")).get("value"), abort.get("httpStatus")
+    percent = mapping(abort.get("percentage")).get("value")
+    status = abort.get("httpStatus", _OF_GRPC.get(text(abort.get("grpcStatus")).upper()))
     if not abort or not isinstance(percent, int | float) or percent <= 0:
         return ()
     certain = percent >= _WHOLE and isinstance(status, int)

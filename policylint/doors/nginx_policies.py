@@ -12,8 +12,8 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.doors.addresses import SETTING, unseen
 from policylint.doors.lowered import Guard, closing
-from policylint.doors.variables import open_guards
-from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, texts, value_at
+from policylint.doors.variables import open_guards, words
+from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, text, value_at
 
 GROUP = "k8s.nginx.org"
 KIND = (GROUP, "Policy")
@@ -130,7 +130,7 @@ def asked(
         if section == "accessControl":
             of_lists = of_lists or policy
             for name in ("allow", "deny"):
-                lists.setdefault(name, []).extend(texts(mapping(policy.spec[section]).get(name)))
+                lists.setdefault(name, []).extend(words(mapping(policy.spec[section]).get(name)))
         elif section not in taken or section == "rateLimit":
             found += _guards(policy, section)
         taken.add(section)

@@ -22,7 +22,7 @@ from policylint.doors.traefik_first import taken_first
 from policylint.doors.traefik_options import ENTRY_POINTS, TlsOptions, class_of, demanded
 from policylint.doors.traefik_rules import Hosts, Matcher, alternatives, is_doubted
 from policylint.doors.traefik_ties import Router, Tie, placed, ties
-from policylint.doors.variables import BEFORE_ALL, entries, is_left_open, open_guards, words
+from policylint.doors.variables import BEFORE_ALL, entries, entries_of, is_left_open, open_guards, words
 from policylint.doors.vendors import guards, naming
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.entry_points import unsecured
@@ -200,7 +200,7 @@ def _middlewares(world: World, ingress: Resource, route: Mapping[str, Any], poin
         spec = mapping({} if found is None else found.spec)
         for field in ("ipAllowList", "ipWhiteList"):
             if found is not None and field in spec:
-                networks = texts(mapping(spec[field]).get("sourceRange"))
+                networks = [text(each) for each in entries_of(spec[field], "sourceRange")]
                 asked.append(Guard(found, {"allow": networks}, {("allow",): ("spec", field, "sourceRange")}))
         if found is None or not spec.keys() & {"ipAllowList", "ipWhiteList", "inFlightConn"}:
             place: Pointer = (*pointer, "middlewares")
@@ -524,7 +524,7 @@ def _body(
     for middleware in filter(None, map(mapping, sequence(route.get("middlewares")))):
         named = _middleware(world, ingress, middleware)
         found = None if named is None else world.get(named)
-        if found is not None and is_symbolic(found.body.get("spec")):
+        if found is not None and _is_open(world, found):
             elsewhere.append(found.key.name)
         elif named is None:
             elsewhere.append(text(middleware.get("name")))
@@ -536,6 +536,16 @@ def _body(
     asked += open_guards(ingress, place)
     references = [_reference(world, ingress, mapping(each)) for each in sequence(route.get("services"))]
     return {"filters": filters, "backendRefs": references}, tuple(asked)
+
+
+def _is_open(world: World, middleware: Resource) -> bool:
+    """Return whether a variable stands for all that a Middleware says, or for the members of its chain or of one below
+    it."""
+    for each in _acting(world, middleware, {"middlewares": [{"name": middleware.key.name}]}):
+        chain = each.spec.get("chain")
+        if is_symbolic(each.body.get("spec")) or any(map(is_symbolic, (chain, *entries_of(chain, "middlewares")))):
+            return True
+    return False
 
 
 def _reference(world: World, ingress: Resource, backend: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def installed(world: World) -> Iterator[CiliumSettings]:
             resource,
             mode,
             audits,
-            "nodes" in texts(values.get("policyCIDRMatchMode")),
+            "nodes" in (texts(values.get("policyCIDRMatchMode")) or text(values.get("policyCIDRMatchMode")).split(",")),
             values.get("nodeSelectorLabels") in _ON,
             spire and asked.get("enabled") not in _OFF,
             is_whole,
@@ -72,7 +72,7 @@ def _stated(world: World) -> Iterator[tuple[Resource, Mapping[str, Any], bool]]:
             {
                 "policyEnforcementMode": data.get("enable-policy"),
                 "policyAuditMode": data.get("policy-audit-mode"),
-                "policyCIDRMatchMode": text(data.get("policy-cidr-match-mode")).split(","),
+                "policyCIDRMatchMode": data.get("policy-cidr-match-mode"),
                 "nodeSelectorLabels": data.get("enable-node-selector-labels"),
                 "authentication": {
                     "enabled": data.get("mesh-auth-enabled"),

@@ -125,8 +125,8 @@ _RELEASED = Pattern(
 _BRINGS = Pattern(r"\b(\w+) install((?:[ \t]+-[^\n|;&#`]*)?)[ \t]--crds\b([^\n|;&#`]*)")
 """Commands that write CRDs for kubectl, with their options."""
 _UNPACKED = Pattern(
-    r"(?:^|[\s/])([a-z][a-z-]*-|[A-Z][A-Z_]*_VERSION=|--[a-z-]+-version[= ]|kindest/node:)"
-    r"[\"']?v?(\d+\.\d+(?:\.\d+)?)(?=[/@\s\"'`;&]|$)"
+    r"(?:^|[\s/])([a-z][a-z-]*-|[A-Z][A-Z0-9_]*_VERSION=|--[a-z-]+-version[= ]|kindest/node:|rancher/k3s:)"
+    r"[\"']?v?(\d+\.\d+(?:\.\d+)?)(?:[+-]k3s\d+)?(?=[/@\s\"'`;&]|$)"
 )
 """Archives of a release that are unpacked, and variables and options that say which one is fetched."""
 _REFERENCE = Pattern(r"\$[({]?(\w+)[)}]?")

@@ -13,7 +13,7 @@ from policylint.trace.result import Trace
 if TYPE_CHECKING:
     from policylint.trace.tracing import Tracer
 
-_MOST: Final = 20
+MOST: Final = 20
 """Redirects that clients follow before they give up (curl follows 50, browsers 20)."""
 _SCHEMES: Final = frozenset({"http", "https"})
 
@@ -51,7 +51,7 @@ def followed(tracer: Tracer, first: Trace) -> Followed:
             return Followed(tuple(traces), seen.index(_target(request)))
         seen.append(_target(request))
         trace = tracer.trace(request)
-        if trace.listener is None or len(traces) == _MOST:
+        if trace.listener is None or len(traces) == MOST:
             break  # what is elsewhere answers this one
         traces.append(trace)
     return Followed(tuple(traces))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import policylint
 from policylint.model import Finding
 from policylint.workspace import open_workspace
 from tests.checks.linting import WORLD, lint
@@ -127,3 +128,23 @@ spec: {{syncPolicy: {{syncOptions: [RespectIgnoreDifferences=true]}}, ignoreDiff
 """
     (found,) = [each.message for each in lint(tmp_path, application, *WORLD) if each.rule == "GWP527"]
     assert f" of {said} as they are" in found
+
+
+@pytest.mark.parametrize(("option", "told"), [("RespectIgnoreDifferences=true", True), ("ServerSideApply=true", False)])
+def test_items_of_lists_in_the_template_of_a_set(tmp_path: Path, option: str, told: bool) -> None:
+    ignored = "{group: gateway.networking.k8s.io, kind: HTTPRoute, jsonPointers: [/spec/rules/0/backendRefs/0/weight]}"
+    ends = "source: {repoURL: https://example.com/r, path: a}, destination: {name: in-cluster, namespace: shop}"
+    template = f"{{project: default, {ends}, syncPolicy: {{syncOptions: [{option}]}}, ignoreDifferences: [{ignored}]}}"
+    of_sets = f"""
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: shop, namespace: argocd}}
+spec:
+  generators: [{{list: {{elements: [{{a: b}}]}}}}]
+  template: {{metadata: {{name: shop}}, spec: {template}}}
+"""
+    (tmp_path / "a.yaml").write_text(of_sets, encoding="utf-8")
+    findings = [each for each in policylint.lint(tmp_path).known if each.rule == "GWP527"]
+    assert [each.message.startswith("ApplicationSet argocd/shop keeps") for each in findings] == (
+        [True] if told else []
+    )

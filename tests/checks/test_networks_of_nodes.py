@@ -66,6 +66,8 @@ BY_ENTITY = "{toEntities: [kube-apiserver]}"
         # networks may be nodes; another plugin; another port; other peers; and an entity that is open beside it
         ((CONFIG % NODES, policy(rule())), 0),
         ((CHART % "policyCIDRMatchMode: [nodes]", policy(rule())), 0),
+        ((CHART % "policyCIDRMatchMode: nodes", policy(rule())), 0),  # `join` of the chart takes a text as a list of it
+        ((CHART % "policyCIDRMatchMode: ''", policy(rule())), 1),
         ((policy(rule()),), 0),
         ((CONFIG % PLAIN, policy(rule(port=443))), 0),
         ((CONFIG % PLAIN, policy(rule("to: [{namespaceSelector: {}}]"))), 0),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from policylint.checks import run
+from tests.checks.linting import lint
 from tests.worlds import gateway, gateway_class, policy, route, service, simulated
 
 CLASSES = {
@@ -216,3 +219,30 @@ def test_logins_that_come_later(spec: tuple[str, ...], filters: str) -> None:
         policy(*kind, "a", "HTTPRoute/checkout", ", ".join(spec), "shop", field="targetRefs"),
     )
     assert not list(run(world, select={"GWP317"}))
+
+
+PROXY = """
+apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: shop, namespace: shop}
+spec:
+  virtualhost:
+    fqdn: shop.example.com
+    corsPolicy: {allowOrigin: ["https://a.example.com"], allowMethods: [PUT]}
+  routes: [{conditions: [CONDITION], services: [{name: web, port: 80}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("{header: {name: x-a, exact: '1'}}", True),
+        ("{header: {name: x-a, notpresent: true}}", False),
+        ("{prefix: /api}", False),
+    ],
+)
+def test_proxies_with_a_policy_and_conditions(tmp_path: Path, condition: str, told: bool) -> None:
+    """Envoy's filter for other sites asks the route that takes the preflight, or its host; without one it is a 404."""
+    service = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {ports: [{port: 80}]}\n"
+    found = [each.rule for each in lint(tmp_path, service, PROXY.replace("CONDITION", condition))]
+    assert ("GWP317" in found) == told

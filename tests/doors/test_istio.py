@@ -620,6 +620,9 @@ def test_what_a_rewrite_makes_of_a_path(rule: str, path: str, sent: str) -> None
     ("fault", "end"),
     [
         ("abort: {httpStatus: 418, percentage: {value: 100}}", "418"),
+        ("abort: {grpcStatus: UNAVAILABLE, percentage: {value: 100}}", "503"),
+        ("abort: {grpcStatus: permission_denied, percentage: {value: 100}}", "403"),
+        ("abort: {grpcStatus: UNAVAILABLE, percentage: {value: 0}}", "next"),
         ("abort: {httpStatus: 418, percentage: {value: 0}}", "next"),
         ("abort: {httpStatus: 418}", "next"),
         ("delay: {fixedDelay: 5s, percentage: {value: 100}}", "next"),

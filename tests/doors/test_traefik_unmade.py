@@ -58,6 +58,17 @@ spec:
 """
 
 
+def release(chart: str, values: str = "{}") -> str:
+    return f"""
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: traefik, namespace: traefik}}
+spec:
+  chart: {{spec: {{chart: traefik, version: "{chart}", sourceRef: {{kind: HelmRepository, name: traefik}}}}}}
+  values: {values}
+"""
+
+
 def told(directory: Path, *manifests: str) -> list[tuple[str, str]]:
     return [(each.severity, each.message) for each in lint(directory, SERVICE, *manifests) if each.rule == "GWP415"]
 
@@ -123,22 +134,21 @@ def test_rules_of_connections(tmp_path: Path, rule: str, tls: str, why: str) -> 
         ((traefik("--entrypoints.websecure.http.tls=true"), route("Host(`a.example.com`)", "")), False),
         ((traefik(), route("Host(`a.example.com`)", "", points="web")), False),
         ((traefik(), route("Host(`a.example.com`)", "", points="web, websecure")), False),
+        (
+            (release("33.2.1", "{ports: {websecure: {tls: {enabled: false}}}}"), route("Host(`a.example.com`)", "")),
+            True,
+        ),
+        ((release("38.0.1", "{ports: {websecure: {http: {tls: {enabled: false}}}}}"), route("Host(`a`)", "")), True),
+        (
+            (release("33.2.1", "{ports: {websecure: {tls: {enabled: true}}}}"), route("Host(`a.example.com`)", "")),
+            False,
+        ),
+        ((release("33.2.1", "{ports: {web: {tls: {enabled: false}}}}"), route("Host(`a.example.com`)", "")), False),
         ((route("Host(`a.example.com`)", ""),), False),  # nothing tells how Traefik runs; its chart ends TLS there
     ],
 )
 def test_routers_without_tls(tmp_path: Path, manifests: tuple[str, ...], lost: bool) -> None:
     assert [severity for severity, _ in told(tmp_path, *manifests)] == (["warning"] if lost else [])
-
-
-def release(chart: str, values: str = "{}") -> str:
-    return f"""
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata: {{name: traefik, namespace: traefik}}
-spec:
-  chart: {{spec: {{chart: traefik, version: "{chart}", sourceRef: {{kind: HelmRepository, name: traefik}}}}}}
-  values: {values}
-"""
 
 
 TEMPLATED = "HostRegexp(`{tenant:[a-z]+}.example.com`)"

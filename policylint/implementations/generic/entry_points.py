@@ -7,11 +7,14 @@ Source: doc.traefik.io, «EntryPoints».
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from policylint.implementations.generic.containers import containers
+from policylint.load.charts import values_of
 from policylint.model import World, mapping, sequence, text, texts
 from policylint.patterns import Pattern
 
+_CHART = "traefik"
 _STATED = "--entrypoints."
 _FILE = "--configfile"
 _ADDRESS = Pattern(r"--entrypoints\.([^.=]+)\.address=.*:(\d+)(?:/tcp|/udp)?$")
@@ -47,4 +50,13 @@ def stated(arguments: Iterable[str]) -> Mapping[str, tuple[int, bool]]:
 def unsecured(world: World) -> frozenset[str]:
     """Return the names of the entry points that end TLS for no router but those that say so themselves."""
     here = [argument for arguments in arguments_of(world) for argument in arguments]
-    return frozenset(name for name, (_, secured) in stated(here).items() if not secured)
+    of_charts = (name for _, values, _ in values_of(world, _CHART) for name in _switched_off(values))
+    return frozenset((*(name for name, (_, secured) in stated(here).items() if not secured), *of_charts))
+
+
+def _switched_off(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the entry points for which values of the chart switch TLS off (traefik-helm-chart, `ports`)."""
+    for name, port in mapping(values.get("ports")).items():
+        stated_tls = (mapping(port).get("tls"), mapping(mapping(port).get("http")).get("tls"))
+        if any(mapping(tls).get("enabled") is False for tls in stated_tls):
+            yield str(name).lower()

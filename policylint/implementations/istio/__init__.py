@@ -454,8 +454,14 @@ class Istio(Implementation):
         return beside(world, self.root_namespace)
 
     def without_use(self, state: PolicyState, topology: Topology) -> Iterable[FaultyPart]:
-        """Return the headers of a RequestAuthentication that an authorizer is to be shown and does not see yet, and the
-        rules of an AuthorizationPolicy that ztunnels do not read as they are."""
+        """Return the headers of a RequestAuthentication that an authorizer is to be shown and does not see yet, the
+        authorizers that are sent no cookies, and the rules of an AuthorizationPolicy that ztunnels do not read as they
+        are."""
+        from policylint.implementations.istio.beside import shown_headers
+        from policylint.implementations.istio.order import late, without_cookies
+
+        if state.policy.spec.get("action") == "CUSTOM":
+            return without_cookies(state.policy, shown_headers(topology.world, self.root_namespace))
         if state.kind.kind == labels.AUTHORIZATION:
             mesh = topology.world.once(Mesh)
             at = [mesh.proxy(path[0].key) for group in state.groups for path in group.contexts()]
@@ -466,9 +472,6 @@ class Istio(Implementation):
             return left_out(state.policy)
         if state.kind.kind != "RequestAuthentication":
             return ()
-        from policylint.implementations.istio.beside import shown_headers
-        from policylint.implementations.istio.order import late
-
         return late(state, topology.world, shown_headers(topology.world, self.root_namespace))
 
     def second_front(self, backend: Resource, world: World) -> tuple[ResourceKey, int] | None:

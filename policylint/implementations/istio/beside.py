@@ -70,11 +70,16 @@ def authorizers(world: World, root: str) -> frozenset[str] | None:
     return frozenset(names) if seen else None
 
 
-def shown_headers(world: World, root: str) -> dict[str, list[str]]:
-    """Return the headers of requests that each authorizer over HTTP is shown, where a configuration says so."""
+def shown_headers(world: World, root: str) -> dict[str, tuple[str, list[str]]]:
+    """Return the hosts of authorizers that are asked over HTTP, with the headers of requests that each is shown, where
+    a configuration says so."""
     return {
-        text(provider.get("name")): texts(
-            asked.get("includeRequestHeadersInCheck") or asked.get("includeHeadersInCheck")
+        text(provider.get("name")): (
+            text(asked.get("service")),
+            [
+                *texts(asked.get("includeRequestHeadersInCheck") or asked.get("includeHeadersInCheck")),
+                *map(str, mapping(asked.get("includeAdditionalHeadersInCheck"))),
+            ],
         )
         for _, _, config in _configurations(world, root)
         for provider in map(mapping, sequence(config.get("extensionProviders")))

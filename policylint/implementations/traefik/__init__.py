@@ -87,7 +87,7 @@ class Traefik(Implementation):
     def decisions(self, kind: PolicyKind, spec: Mapping[str, Any], message: RequestFacts) -> Iterable[Decision]:  # noqa: ARG002
         """Yield what a list of addresses answers; whose address it is where a strategy says so, is not known."""
         for name in ("ipAllowList", "ipWhiteList"):
-            decision = address_decision(name, mapping(spec.get(name)), message)
+            decision = address_decision(name, spec.get(name), message)
             if decision is not None:
                 yield decision
 

@@ -29,7 +29,7 @@ def handled(middleware: Resource, message: RequestFacts, world: World) -> Handli
     """Return what a Middleware does with a request; None for sorts that ask for a login, or limit."""
     for sort in LISTS:
         if sort in middleware.spec:
-            return Handling(decision=address_decision(sort, mapping(middleware.spec[sort]), message, world))
+            return Handling(decision=address_decision(sort, middleware.spec[sort], message, world))
     if (login := next((sort for sort in _ASKING if sort in middleware.spec), "")) and _is_bare_preflight(message):
         return Handling(status=401, why=f"`{login}` asks a preflight for a login, and browsers send none with it")
     known = ((_SORTS[sort], value) for sort, value in middleware.spec.items() if sort in _SORTS)
@@ -95,15 +95,16 @@ def without_users(middleware: Resource, world: World) -> str:
     return ""
 
 
-def address_decision(
-    sort: str, stated: Mapping[str, Any], message: RequestFacts, world: World | None = None
-) -> Decision | None:
+def address_decision(sort: str, written: object, message: RequestFacts, world: World | None = None) -> Decision | None:
     """Return what a list of addresses answers; with a strategy, whom X-Forwarded-For names, where that is believed.
 
     Args:
+        written: its settings, or the variable that stands for all of them.
         world: what the entry points are read of; None where that cannot be asked, and a strategy is not known.
     """
-    networks = texts(stated.get("sourceRange"))
+    stated = mapping(written)
+    listed = stated.get("sourceRange") if stated else written
+    networks = [listed] if isinstance(listed, str) and is_symbolic(listed) else texts(listed)
     if not networks:
         return None
     place = (sort, "sourceRange")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policylint.model import GATEWAY_GROUP, Finding, Resource, ResourceKey, World, is_symbolic, text, texts
-from policylint.model.hosts import names_service
+from policylint.model.hosts import services_named
 from policylint.model.kinds import MACHINE
 from policylint.simulation import Simulation
 from policylint.topology.hostnames import covers
@@ -39,9 +39,7 @@ def check(simulation: Simulation) -> Iterator[Finding]:
 
 def _called(world: World, host: str, home: str, group: str) -> list[ResourceKey]:
     """Return the Service that a full host names, and the ServiceEntries that have the host."""
-    name, _, rest = host.partition(".")
-    key = ResourceKey("", "Service", rest.partition(".")[0] or home, name)
-    found = [key] if world.get(key) is not None and names_service(host, home, key) else []
+    found = [each.key for each in services_named(world, host, home)]
     entries = world.of_kind(group, "ServiceEntry")
     whole = host.lower()
     return found + [

@@ -29,8 +29,8 @@ from policylint.doors.vendors import guards
 from policylint.implementations import implementation
 from policylint.implementations.generic.traffic import SERVER_NAMES, SOURCES, SUBNETS
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, texts
-from policylint.model.hosts import is_service_in_full
-from policylint.model.kinds import SERVICE, VIRTUAL_SERVICE
+from policylint.model.hosts import is_service_in_full, services_named
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.topology.routes import UNSEEN
 from policylint.topology.service_ports import ports
 from policylint.topology.state import ParentState
@@ -59,7 +59,9 @@ def _called(world: World, virtual: Resource) -> Mapping[tuple[str, int], list[Re
     is_open = is_left_open(virtual) or any(map(_is_open, (virtual.spec.get("tcp"), virtual.spec.get("tls"))))
     gateways, hosts = words(entries(virtual, "gateways")), words(entries(virtual, "hosts"))
     found: dict[tuple[str, int], list[Resource]] = {}
-    for service in world.of_kind(*SERVICE) if MESH in (gateways or [MESH]) else ():
+    of_mesh = hosts if MESH in (gateways or [MESH]) else []
+    named = {each.key: each for host in of_mesh for each in services_named(world, host.lower(), virtual.key.namespace)}
+    for _, service in sorted(named.items()):
         if any(is_service_in_full(host, virtual.key.namespace, service.key) for host in hosts):
             for port in ports(service):
                 scheme = behaviour.connections(service, port.number) or "http"

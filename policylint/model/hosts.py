@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from policylint.model.keys import ResourceKey, filled_in, is_symbolic
 from policylint.model.resource import Resource, texts
+from policylint.model.world import World
+
+_SUFFIXES = ("", ".svc", ".svc.cluster.local")
 
 
 def names_service(host: str, home: str, service: ResourceKey) -> bool:
@@ -15,13 +18,18 @@ def names_service(host: str, home: str, service: ResourceKey) -> bool:
     if host.startswith("*"):
         return f"{service.name}.{service.namespace}.svc.cluster.local".endswith(host[1:])
     name, _, rest = host.partition(".")
-    of_namespace = (f"{service.namespace}{suffix}" for suffix in ("", ".svc", ".svc.cluster.local"))
+    of_namespace = (f"{service.namespace}{suffix}" for suffix in _SUFFIXES)
     return name == service.name and (rest in of_namespace if rest else home == service.namespace)
 
 
-def in_full(host: str, home: str) -> str:
-    """Return a host as Istio knows it: what has no dot is a Service of the namespace of the object."""
-    return host.lower() if "." in host or host == "*" else f"{host.lower()}.{home}.svc.cluster.local"
+def services_named(world: World, host: str, home: str) -> list[Resource]:
+    """Return the Services that a host of Istio's API means, sorted: only a wildcard is held against all of them."""
+    if host.startswith("*"):
+        return [each for each in world.of_kind("", "Service") if names_service(host, home, each.key)]
+    name, _, rest = host.partition(".")
+    homes = sorted({rest.removesuffix(suffix) for suffix in _SUFFIXES}) if rest else [home]
+    found = (world.get(ResourceKey("", "Service", namespace, name)) for namespace in homes)
+    return [each for each in found if each is not None]
 
 
 def is_service_in_full(host: str, home: str, service: ResourceKey) -> bool:
@@ -37,8 +45,8 @@ def may_name_service(host: str, home: str, service: ResourceKey) -> bool:
     """Tell whether a host that may hold a variable means a Service, or may."""
     if not is_symbolic(host):
         return names_service(host, home, service)
-    own, suffixes = f"{service.name}.{service.namespace}", ("", ".svc", ".svc.cluster.local")
-    names = [*(f"{own}{suffix}" for suffix in suffixes), *([service.name] if home == service.namespace else [])]
+    own = f"{service.name}.{service.namespace}"
+    names = [*(f"{own}{suffix}" for suffix in _SUFFIXES), *([service.name] if home == service.namespace else [])]
     return any(filled_in(host, name) is not None for name in names)
 
 
@@ -55,12 +63,8 @@ def is_exported(resource: Resource, namespace: str) -> bool | None:
 
     Source: istio.io/docs/reference/config/networking, `exportTo` of both.
     """
-    readers = texts(resource.spec.get("exportTo"))
-    if (
-        not readers
-        or "*" in readers
-        or namespace in readers
-        or ("." in readers and namespace == resource.key.namespace)
-    ):
+    readers = texts(resource.spec.get("exportTo")) or ["*"]
+    own = (".",) if namespace == resource.key.namespace else ()
+    if not {"*", namespace, *own}.isdisjoint(readers):
         return True
     return None if any(map(is_symbolic, readers)) else False

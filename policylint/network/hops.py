@@ -150,6 +150,10 @@ class Hops:
         self._behind: dict[ResourceKey, list[int]] = {}
         self._known: dict[tuple[int, ResourceKey, int | None, str, Labels], list[Hop]] = {}
         self._number = {id(endpoint): number for number, endpoint in enumerate(self.network.universe.endpoints)}
+        self.workloads: dict[ResourceKey, list[Endpoint]] = {}
+        for endpoint in self.network.universe.endpoints:
+            if endpoint.role == "workload":
+                self.workloads.setdefault(endpoint.key, []).append(endpoint)
         self._for_denials = False
 
     def for_denials(self) -> Hops:

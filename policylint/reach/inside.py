@@ -171,7 +171,8 @@ def met_inside(tracer: Tracer, entry: EntryPoint, client: str) -> tuple[str | No
     sender = Client(None, home, f"{home}/{_OTHER}") if name == "*" else tracer.sender(account)
     met = met_by(tracer, entry.gateway, sender, entry.port, entry.scheme)
     if name != "*" and sender.account and tracer.simulation.world.once(has_policies):
-        met = met._replace(network=met_by_network(tracer.simulation, account, _backends(tracer, entry)))
+        network = met_by_network(tracer.simulation, account, _backends(tracer, entry), answering=tracer.networks_ask)
+        met = met._replace(network=network)
     return sender.account, met
 
 

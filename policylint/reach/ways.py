@@ -482,7 +482,7 @@ class Cells:
         """Return the ways of one rule, those that are answered alike together.
 
         Args:
-            way: the whole region, with the trace of a request of it.
+            way: the whole region, with the trace of a request of its first box.
             own: the boxes that the rule gains, each by which match.
             doubtful: the matches of which it is not known what they take.
         """
@@ -490,8 +490,10 @@ class Cells:
         waiting = list(reversed(own))
         while waiting:
             box, winner = waiting.pop()
-            among = _among(self._dimensions, winner, doubtful)
-            cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, among)
+            cell = way  # a request of the first box was traced for it
+            if box is not own[0][0]:
+                among = _among(self._dimensions, winner, doubtful)
+                cell = _whole(self._tracer, self._entry, self._dimensions, (box,), box, among)
             left = list(box)
             spent = len(cell.trace.questions) + _QUESTIONS_OF_A_TRACE
             self._left -= spent

@@ -29,6 +29,7 @@ class KnownClients:
 
     def __init__(self, world: World, meshes: Meshes, unseen: Collection[str] = ()) -> None:
         self._world, self._meshes, self._unseen = world, meshes, unseen
+        self._named: dict[str, Client | None] = {}
 
     @cached_property
     def by_account(self) -> Mapping[str, Sequence[Resource]]:
@@ -43,6 +44,11 @@ class KnownClients:
 
     def named(self, name: str) -> Client | None:
         """Return who is meant by a name: nothing is known of who has none; None where it names no client."""
+        if name not in self._named:
+            self._named[name] = self._found(name)
+        return self._named[name]
+
+    def _found(self, name: str) -> Client | None:
         if name in ("", UNMESHED):
             return Client(None, "", "", original=True) if name else Client(original=True)
         parsed = spelling(name)

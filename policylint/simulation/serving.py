@@ -140,7 +140,7 @@ def attached(simulation: Simulation) -> Iterator[tuple[RouteState, Candidate]]:
             taken = others.get((candidate.node, node), frozenset())
             left = tuple(name for name in candidate.hostnames if name not in taken) if taken else candidate.hostnames
             if not candidate.failure and (left or not taken):
-                yield state, candidate._replace(hostnames=left)
+                yield state, candidate._replace(hostnames=left) if taken else candidate
         if state.route.key.kind in OF_REQUESTS:
             yield from ((state, each) for each in at_further(state, further))
 

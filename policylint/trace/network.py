@@ -414,10 +414,14 @@ def _are_passed_on_to(simulation: Simulation, backend: ResourceKey) -> bool:
 
 
 def met_by_network(
-    simulation: Simulation, client: str, backends: Iterable[tuple[ResourceKey, int | None, Labels]]
+    simulation: Simulation, client: str, backends: Iterable[tuple[ResourceKey, int | None, Labels]], *, answering: bool
 ) -> tuple[str, ...]:
-    """Return by backend what network policies do to all that a client inside the cluster sends; () for nothing."""
-    answering, seen, found = asks(simulation), bool(_clients(simulation, client)), []
+    """Return by backend what network policies do to all that a client inside the cluster sends; () for nothing.
+
+    Args:
+        answering: whether any of them asks something of requests.
+    """
+    seen, found = bool(_clients(simulation, client)), []
     for key, port, labels in backends:
         request = Request(client=client, pod=key.name if seen and key.kind != "Service" else "")
         way = _way(simulation, Trace(request, Outcome()), Share(key, port, 1, 1.0, labels=labels))
@@ -441,6 +445,6 @@ def _to_pod(hops: Hops, source: Endpoint, share: Share, protocol: str) -> list[H
 def _clients(simulation: Simulation, name: str) -> list[Endpoint]:
     """Return the ends that a client's name means: the workloads that it may be, as far as they were seen."""
     client = simulation.clients.named(name)
-    callers = set() if client is None else {each.key for each in client.callers}
-    ends = simulation.hops.network.universe.endpoints if callers else ()
-    return [end for end in ends if end.role == "workload" and end.key in callers]
+    callers = () if client is None else client.callers
+    ends = {id(end): end for each in callers for end in simulation.hops.workloads.get(each.key, ())}
+    return sorted(ends.values(), key=simulation.hops.number) if ends else []

@@ -82,6 +82,7 @@ class Tracer:
         contended: how many matches were asked for one question, for whoever has to stop somewhere.
         questions: how many questions of policies were answered for it.
         authorizes: whether any policy or proxy may ask who sends a request.
+        networks_ask: whether network policies ask anything of requests.
         named: by kinds, the objects that requests through the mesh may name, as they are spelled in full.
         in_mesh: the routes of clients in the mesh, by the Service that is their parent.
         met_inside: by entry, what the requests of accounts meet there, for `reach`.
@@ -91,11 +92,9 @@ class Tracer:
         self, simulation: Simulation, *, nearest: bool = True, doors: bool = True, by_identity: bool = False
     ) -> None:
         self._nearest, self._by_identity = nearest, by_identity
-        self.contended = 0
-        self.questions = 0
+        self.contended = self.questions = 0
         simulation = with_doors(simulation) if doors else simulation
-        self.simulation = simulation
-        self.topology = simulation.topology
+        self.simulation, self.topology = simulation, simulation.topology
         self.tls = BackendTls(simulation)
         self.responder = Responder(simulation, self.tls)
         self.policies = Policies(simulation)
@@ -110,9 +109,9 @@ class Tracer:
         self._open: dict[ResourceKey, list[RouteState]] = defaultdict(list)
         for state, candidate in attached(simulation):
             self._attached[candidate.node].append((state, candidate))
-        named = ((each, entries(each.route, "parentRefs")) for each in simulation.topology.routes)
-        self._anywhere = [each for each, parents in named if any(map(is_symbolic, parents))]
-        for state in simulation.topology.routes:
+        routes = simulation.topology.routes
+        self._anywhere = [each for each in routes if any(map(is_symbolic, entries(each.route, "parentRefs")))]
+        for state in routes:
             for parent in state.parents:
                 if parent.section_found is None and is_symbolic(parent.section):
                     self._open[parent.wanted].append(state)
@@ -132,7 +131,8 @@ class Tracer:
         self._spelled: dict[str, ResourceKey] = {}
         self._asking: dict[tuple[ResourceKey, int | None], bool] = {}
         self._senders: dict[str, Client] = {}
-        self.authorizes = self.admissions.any or self.policies.authorize or network.asks(simulation)
+        self.networks_ask = network.asks(simulation)
+        self.authorizes = self.admissions.any or self.policies.authorize or self.networks_ask
 
     def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
         """Return the trace of one request.

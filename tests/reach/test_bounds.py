@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from policylint.cli import main
+from policylint.reach.ways import all_ways
+from policylint.trace import Request, Trace, Tracer
+from policylint.trace.precedence import RuleCandidate
+from policylint.workspace import open_workspace
 from tests.compare.test_requests import APP, CLASS, EDGE, ON_EDGE, login, rule, rules, web
 
 TEAMS = [f"{{action: Allow, principal: {{headers: [{{name: x-team, values: [{team}]}}]}}}}" for team in "abcdef"]
@@ -72,3 +77,17 @@ def test_a_diff_of_rules_that_are_too_many(tmp_path: Path, monkeypatch: pytest.M
     assert "policylint cannot tell these requests apart: too many rules of authorization" in " ".join(
         done.stdout.split()
     )
+
+
+def test_the_first_region_of_a_rule_is_asked_about_once(tmp_path: Path) -> None:
+    asked: list[Request] = []
+
+    class Counting(Tracer):
+        def trace(self, request: Request, among: Sequence[RuleCandidate] | None = None) -> Trace:
+            asked.extend(() if request.blank else (request,))
+            return super().trace(request, among)
+
+    simulation = open_workspace([str(laid(tmp_path, *TEAMS))]).simulations[0]
+    ways = list(all_ways(simulation, tracer=Counting(simulation)))
+    assert sum(bool(way.cells) for way in ways) == len(HOSTS) * len(WHOLE)
+    assert len(asked) == len({repr(each) for each in asked})

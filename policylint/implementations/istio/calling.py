@@ -367,8 +367,7 @@ def _is_east_west(proxy: Proxy) -> bool:
 
 def proxy_of(workload: Resource, mesh: Mesh) -> Proxy | None:
     """Return the proxy of a workload, or of a Gateway."""
-    proxies = mesh.by_namespace.get(workload.key.namespace, ())
-    return next((proxy for proxy in proxies if workload.key in (proxy.node.key, proxy.gateway_node.key)), None)
+    return mesh.meant(workload.key)
 
 
 def _account(workload: Resource) -> str:

@@ -6,7 +6,7 @@ istio.io/docs/reference/config/networking/destination-rule, «ClientTLSSettings-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from policylint.documents import Pointer
@@ -37,15 +37,38 @@ class ClientTls(NamedTuple):
     demands: Resource | None = None
 
 
+class _Named(NamedTuple):
+    """Some DestinationRules of a namespace, oldest first.
+
+    Args:
+        hosts: those for one host, by the name that it begins with.
+        wildcards: the others, with their hosts.
+        open: the first one whose host a variable leaves open, where any of these sets TLS.
+    """
+
+    hosts: dict[str, list[Resource]]
+    wildcards: list[tuple[str, Resource]]
+    open: Resource | None
+
+
 class DestinationRules:
     """The DestinationRules of a world by namespace, oldest first."""
 
-    __slots__ = ("_by_namespace",)
+    __slots__ = ("_by_namespace", "_known")
 
     def __init__(self, world: World) -> None:
         self._by_namespace: dict[str, list[Resource]] = {}
         for rule in sorted(world.of_kind("networking.istio.io", "DestinationRule"), key=lambda each: each.age):
             self._by_namespace.setdefault(rule.key.namespace, []).append(rule)
+        self._known: dict[tuple[str, bool | None], _Named] = {}
+
+    def _named(self, namespace: str, private: bool | None = None) -> _Named:
+        """Return the rules of a namespace; those alone that are for its own clients, or for others as well."""
+        place = (namespace, private)
+        if place not in self._known:
+            rules = [each for each in self._by_namespace.get(namespace, ()) if private in (None, _is_private(each))]
+            self._known[place] = _by_host(rules)
+        return self._known[place]
 
     def for_client(
         self,
@@ -70,14 +93,11 @@ class DestinationRules:
         ports = sequence(service.spec.get("ports"))
         if port is None and len(ports) == 1:  # which is called, whoever names it
             port = integer(mapping(ports[0]).get("port"))
-        of_root = self._by_namespace.get(root, [])
-        exported = [rule for rule in self._by_namespace.get(service.key.namespace, ()) if not _is_private(rule)]
-        exported_of_root = [rule for rule in of_root if not _is_private(rule)]
-        own = self._by_namespace.get(home, []) if home != root else [rule for rule in of_root if _is_private(rule)]
-        for rules in (own, exported, exported_of_root):
-            if any(is_symbolic(text(rule.spec.get("host"))) and _sets_tls(rule) for rule in rules):
-                return ClientTls(None, next(rule for rule in rules if is_symbolic(text(rule.spec.get("host")))))
-            named = list(_most_specific(service, rules))
+        own = self._named(home, True if home == root else None)
+        for rules in (own, self._named(service.key.namespace, False), self._named(root, False)):
+            if rules.open is not None:
+                return ClientTls(None, rules.open)
+            named = _most_specific(service, rules)
             shown = named if rules is own else [rule for rule in named if is_exported(rule, home) is not False]
             if rules is not own and any(is_exported(rule, home) is None for rule in shown):
                 return ClientTls(None, shown[0])
@@ -95,16 +115,27 @@ def _sets_tls(rule: Resource) -> bool:
     return _shows_identity(rule, None, ()) is not True
 
 
-def _most_specific(service: Resource, rules: Iterable[Resource]) -> Iterator[Resource]:
-    """Yield the rules with the host that names a Service most closely: its own name, then the longest wildcard."""
-    named = [(text(rule.spec.get("host")), rule) for rule in rules]
-    named = [(host, rule) for host, rule in named if names_service(host, rule.key.namespace, service.key)]
-    closest = max((_closeness(host) for host, _ in named), default=0)
-    return (rule for host, rule in named if _closeness(host) == closest)
+def _by_host(rules: Sequence[Resource]) -> _Named:
+    found = _Named({}, [], None)
+    for rule in rules:
+        host = text(rule.spec.get("host"))
+        if host.startswith("*"):
+            found.wildcards.append((host, rule))
+        else:
+            found.hosts.setdefault(host.partition(".")[0], []).append(rule)
+    left_open = [rule for rule in rules if is_symbolic(text(rule.spec.get("host")))]
+    return found._replace(open=left_open[0] if any(map(_sets_tls, left_open)) else None)
 
 
-def _closeness(host: str) -> int:
-    return len(host) if host.startswith("*") else 1 << 16
+def _most_specific(service: Resource, rules: _Named) -> list[Resource]:
+    """Return the rules with the host that names a Service most closely: its own name, then the longest wildcard."""
+    called = [(text(rule.spec.get("host")), rule) for rule in rules.hosts.get(service.key.name, ())]
+    for listed in (called, rules.wildcards):
+        named = [(host, rule) for host, rule in listed if names_service(host, rule.key.namespace, service.key)]
+        if named:
+            longest = max(len(host) for host, _ in named)
+            return [rule for host, rule in named if listed is called or len(host) == longest]
+    return []
 
 
 def _acting(

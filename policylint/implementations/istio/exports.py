@@ -13,7 +13,7 @@ from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.istio.subsets import destinations
 from policylint.implementations.istio.visibility import EXPORT_TO, is_shown
 from policylint.model import Resource, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.hosts import is_exported, names_service
+from policylint.model.hosts import is_exported, names_service, services_named
 
 _GROUP = "networking.istio.io"
 _THEN = "proxies there know no such destination: these requests are answered with 503"
@@ -29,7 +29,7 @@ def unshown(world: World) -> Iterator[DeadEnd]:
         readers = _readers(world, virtual)
         for destination, pointer in destinations(virtual) if readers else ():
             host, subset = text(destination.get("host")), text(destination.get("subset"))
-            service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
+            service = next(iter(services_named(world, host, virtual.key.namespace)), None)
             if is_symbolic(host):
                 continue
             there = f"namespace {min(readers)}, where its proxies are"

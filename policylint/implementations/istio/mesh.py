@@ -117,7 +117,17 @@ class Mesh:
         ambient: whether anything in the world says that ambient mode is in use.
     """
 
-    __slots__ = ("_labelled", "_unseen", "ambient", "by_namespace", "inhabited", "proxies", "waypoints")
+    __slots__ = (
+        "_labelled",
+        "_made",
+        "_meant",
+        "_unseen",
+        "ambient",
+        "by_namespace",
+        "inhabited",
+        "proxies",
+        "waypoints",
+    )
 
     def __init__(self, world: World) -> None:
         classes = world.of_kind(*labels.GATEWAY_CLASS)
@@ -142,8 +152,13 @@ class Mesh:
         }
         self.proxies += self._unseen.values()
         self.by_namespace: dict[str, list[Proxy]] = {}
+        self._made: dict[tuple[str, ResourceKey], Proxy] = {}
+        self._meant: dict[tuple[str, ResourceKey], Proxy] = {}
         for proxy in self.proxies:
             self.by_namespace.setdefault(proxy.namespace, []).append(proxy)
+            self._made.setdefault((proxy.namespace, proxy.node.key), proxy)
+            for key in (proxy.node.key, proxy.gateway_node.key):
+                self._meant.setdefault((proxy.namespace, key), proxy)
         self._labelled: dict[str | None, Labelled[Proxy]] = {}
         modes = (namespace.labels.get(labels.DATAPLANE_MODE) for namespace in world.of_kind("", "Namespace"))
         self.ambient = bool(self.waypoints.bound) or "ambient" in map(text, modes)
@@ -152,7 +167,11 @@ class Mesh:
         """Return the proxy that an object makes, or the ztunnel of a workload."""
         if key in self._unseen:
             return self._unseen[key]
-        return next((proxy for proxy in self.by_namespace.get(key.namespace, ()) if proxy.node.key == key), None)
+        return self._made.get((key.namespace, key))
+
+    def meant(self, key: ResourceKey) -> Proxy | None:
+        """Return the proxy that an object makes, or that is deployed for it where it is a Gateway."""
+        return self._meant.get((key.namespace, key))
 
     def selected(self, selector: Mapping[str, Any], namespace: str | None = None) -> tuple[Proxy, ...]:
         """Return the proxies with the labels asked for, waypoints and assumed ones too; without a namespace of all."""

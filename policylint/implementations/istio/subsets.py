@@ -24,7 +24,7 @@ from policylint.model import (
     text,
     texts,
 )
-from policylint.model.hosts import names_service
+from policylint.model.hosts import names_service, services_named
 from policylint.model.selectors import matches
 from policylint.model.words import listing
 from policylint.topology.service_ports import BY_NUMBER, called, is_external, ports
@@ -37,10 +37,9 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     """Yield the destinations of VirtualServices at which requests end."""
     yield from _taken_away(world)
     rules = world.of_kind(_MESH, "DestinationRule")
-    services = world.of_kind("", "Service")
     for rule in rules:
         host = text(rule.spec.get("host"))
-        is_here = any(names_service(host, rule.key.namespace, each.key) for each in services)
+        is_here = services_named(world, host, rule.key.namespace)
         if not is_here and (lacking := _lacking(world, host, rule)) is not None:
             does, fix = f"is for {lacking}, which is missing", "name one that is there"
             then = "its settings apply to nothing"
@@ -48,13 +47,13 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
     for virtual in world.of_kind(_MESH, "VirtualService"):
         for destination, pointer in _mirrors(virtual):
             host = text(destination.get("host"))
-            is_here = any(names_service(host, virtual.key.namespace, each.key) for each in services)
+            is_here = services_named(world, host, virtual.key.namespace)
             if not is_here and (lacking := _lacking(world, host, virtual)) is not None:
                 does, fix = f"mirrors requests to {lacking}, which is missing", "name one that is there"
                 yield DeadEnd(virtual, (*pointer, "host"), does, fix, (lacking,), then=COPIES, severity="warning")
         for destination, pointer in destinations(virtual):
             host, name = text(destination.get("host")), text(destination.get("subset"))
-            service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
+            service = next(iter(services_named(world, host, virtual.key.namespace)), None)
             if service is None and (lacking := _lacking(world, host, virtual)) is not None:
                 does = f"sends requests to {lacking}, which is missing"
                 fix = "name a Service, or the host of a ServiceEntry: that of another VirtualService is none"
@@ -100,8 +99,7 @@ def _subset_of(world: World, virtual: Resource, destination: Mapping[str, Any], 
     """Return the labels of the pods of a destination's subset; () where all that are called so do not have the same
     ones, where one with the same ones is connected to otherwise, and where it is not seen which pods have them."""
     host, name = text(destination.get("host")), text(destination.get("subset"))
-    services = world.of_kind("", "Service")
-    service = next((each for each in services if names_service(host, virtual.key.namespace, each.key)), None)
+    service = next(iter(services_named(world, host, virtual.key.namespace)), None)
     about = [rule for rule in rules if service is not None and _is_about(rule, service)]
     subsets = [mapping(subset) for rule in about for subset in sequence(rule.spec.get("subsets"))]
     found = {labels_of(each) for each in subsets if text(each.get("name")) == name}
@@ -136,8 +134,8 @@ def _taken_away(world: World) -> Iterator[DeadEnd]:
         home = virtual.key.namespace
         for destination, _ in destinations(virtual):
             host, name = text(destination.get("host")), text(destination.get("subset"))
-            services = world.in_namespace("", "Service", home)
-            service = next((each for each in services if names_service(host, home, each.key)), None)
+            named = services_named(world, host, home)
+            service = next((each for each in named if each.key.namespace == home), None)
             if not name or is_symbolic(name) or service is None:
                 continue
             for client, rules in _rules_of_clients(world, service).items():

@@ -13,7 +13,7 @@ from typing import Any
 from policylint.implementations.generic.dead_ends import DeadEnd
 from policylint.implementations.generic.gateway_pods import OWN_GATEWAY
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.hosts import names_service
+from policylint.model.hosts import services_named
 
 _MESH = "mesh"
 _VIRTUAL = ("networking.istio.io", "VirtualService")
@@ -51,7 +51,7 @@ def unasked(world: World) -> Iterator[DeadEnd]:
     entries = {host for entry in world.of_kind(*_ENTRY) for host in texts(entry.spec.get("hosts"))}
     ingresses = (*world.of_kind(*_INGRESS), *world.beside(*_INGRESS))
     entries |= {text(mapping(rule).get("host")) for each in ingresses for rule in sequence(each.spec.get("rules"))}
-    known = [*world.of_kind("", "Service")]
+    known = world.of_kind("", "Service")
     delegates = {_delegated(route, virtual) for virtual in world.of_kind(*_VIRTUAL) for route in _http(virtual)}
     for virtual in world.of_kind(*_VIRTUAL):
         hosts, home = texts(virtual.spec.get("hosts")), virtual.key.namespace
@@ -59,14 +59,14 @@ def unasked(world: World) -> Iterator[DeadEnd]:
             continue
         if any("*" in host or is_symbolic(host) or host in entries or "." not in host for host in hosts):
             continue
-        if any(names_service(host, home, service.key) or ".svc" in host for host in hosts for service in known):
+        if any(services_named(world, host, home) or (known and ".svc" in host) for host in hosts):
             continue
         ends = (
             text(mapping(mapping(end).get("destination")).get("host"))
             for route in _http(virtual)
             for end in sequence(route.get("route"))
         )
-        services = [each for end in ends for each in known if names_service(end, home, each.key)]
+        services = [each for end in ends for each in services_named(world, end, home)]
         if services:
             then = f"it splits and routes nothing of what is sent to {services[0].key} by its name, or through Gateways"
             does = f"is for {hosts[0]} in the mesh alone, and no Service or ServiceEntry is called so"

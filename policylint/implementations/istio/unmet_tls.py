@@ -14,7 +14,7 @@ from policylint.implementations.istio import labels
 from policylint.implementations.istio.client_tls import MUTUAL, originates
 from policylint.implementations.istio.mesh import Mesh
 from policylint.model import GATEWAY_GROUP, Resource, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.hosts import names_service
+from policylint.model.hosts import services_named
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.topology.workloads import servers_behind
 
@@ -27,16 +27,14 @@ _SPEAKING = frozenset({labels.INJECTION, labels.REVISION, labels.DATAPLANE_MODE}
 
 def unmet(world: World) -> Iterator[DeadEnd]:
     """Yield the rules whose clients are to show certificates to pods outside the mesh."""
-    rules = world.of_kind(*_RULE)
-    services = world.of_kind("", "Service") if rules else ()
-    for rule in rules:
+    for rule in world.of_kind(*_RULE):
         place = next(_places(rule), None)
         host = text(rule.spec.get("host"))
         if place is None or "*" in host:
             continue
         yield from _at_others(rule, place, host, world)
-        for service in services:
-            if names_service(host, rule.key.namespace, service.key) and (found := outside(service, world)):
+        for service in services_named(world, host, rule.key.namespace):
+            if found := outside(service, world):
                 does = (
                     f"has clients show a certificate of the mesh to {service.key}, whose pods have no proxy to take it"
                 )

@@ -17,9 +17,9 @@ from policylint.implementations.istio import labels
 from policylint.implementations.istio.calling import proxy_of
 from policylint.implementations.istio.mesh import Mesh, Proxy
 from policylint.implementations.istio.protocols import carries_connections
-from policylint.implementations.istio.visibility import Sidecars
+from policylint.implementations.istio.visibility import Sidecars, in_full
 from policylint.model import Resource, ResourceKey, World, is_symbolic, mapping, sequence, text, texts
-from policylint.model.hosts import in_full, is_exported, is_service_in_full
+from policylint.model.hosts import is_exported, is_service_in_full
 from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.resource import NEW
 from policylint.namedtuple import NamedTuple

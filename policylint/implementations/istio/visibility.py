@@ -13,7 +13,7 @@ from typing import Any
 from policylint.documents import Pointer
 from policylint.implementations.istio.protocols import carries_connections
 from policylint.model import Resource, World, integer, is_symbolic, mapping, sequence, text, texts
-from policylint.model.hosts import in_full, names_service
+from policylint.model.hosts import names_service
 from policylint.model.selectors import matches
 from policylint.model.ternary import some
 from policylint.namedtuple import NamedTuple
@@ -215,6 +215,11 @@ def _imports_by(written: str, own: str, hosts: Sequence[str], namespace: str) ->
     if not slash or home == "~" or (home not in ("*", own) and not (home == "." and namespace == own)):
         return False
     return any(_meet(host, in_full(each, own)) for each in hosts)
+
+
+def in_full(host: str, home: str) -> str:
+    """Return a host as Istio knows it: what has no dot is a Service of the namespace of the object."""
+    return host.lower() if "." in host or host == "*" else f"{host.lower()}.{home}.svc.cluster.local"
 
 
 def _meet(one: str, other: str) -> bool:

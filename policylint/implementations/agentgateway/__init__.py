@@ -87,7 +87,7 @@ class Agentgateway(Implementation):
         return listeners.of_set(state, topology)
 
     def reports_on(self, route: RouteState, parent: ParentState, topology: Topology) -> bool:
-        return listeners.has_parents(parent, topology) and super().reports_on(route, parent, topology)
+        return super().reports_on(route, parent, topology) and listeners.has_parents(parent, topology)
 
     def route_conditions(self, route: RouteState, parent: ParentState, topology: Topology) -> tuple[Condition, ...]:
         """Return the topology's conditions with the controller's reasons."""

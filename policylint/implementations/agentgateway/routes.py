@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.route_hosts import shares_host
 from policylint.model import Node, is_symbolic, mapping, sequence, text
 from policylint.model.kinds import SERVICE
 from policylint.namedtuple import NamedTuple
-from policylint.topology import BackendState, Candidate, Condition, ParentState, RouteState, Topology, whole
+from policylint.topology import BackendState, Condition, ParentState, RouteState, Topology, whole
 from policylint.topology.backends import is_delegation
-from policylint.topology.hostnames import narrowed
-from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.status import ACCEPTED, RESOLVED
 
 _HEADERS = ("RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror")
@@ -74,19 +73,10 @@ def _reasons(parent: ParentState, route: RouteState, topology: Topology) -> Iter
         candidate = of_listeners.get(listener.node)
         if candidate is None:
             yield "NoMatchingParent"
-        elif candidate.failure == _REFUSING and _shares(candidate, route, topology):
+        elif candidate.failure == _REFUSING and shares_host(candidate, route, topology):
             yield _REFUSING
         else:
             yield "NoMatchingListenerHostname"
-
-
-def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool:
-    """Tell whether a listener and a route have a host in common, or may have."""
-    listener = topology.listener(candidate.node)
-    if listener is None or route.route.key.kind not in HOSTNAME_KINDS:
-        return True
-    names = hostnames(route.route)
-    return any(map(is_symbolic, (listener.hostname, *names))) or bool(narrowed(listener.hostname, names))
 
 
 def _resolved(route: RouteState) -> Condition:

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from policylint.documents import Pointer
+from policylint.implementations.generic.route_hosts import shares_host
 from policylint.implementations.istio.labels import OWN_CLASSES, is_istio
 from policylint.implementations.istio.listeners import is_parent
 from policylint.implementations.istio.route_backends import BackendFault, backend_fault
-from policylint.model import Node, Resource, is_symbolic, mapping, sequence, text
+from policylint.model import Node, Resource, mapping, sequence, text
 from policylint.topology import Candidate, Condition, ParentState, RouteState, Topology, whole
-from policylint.topology.hostnames import narrowed
-from policylint.topology.routes import HOSTNAME_KINDS, hostnames
 from policylint.topology.status import RESOLVED
 
 _HEADERS = ("RequestHeaderModifier", "ResponseHeaderModifier")
@@ -53,7 +52,7 @@ def _accepted(condition: Condition, route: RouteState, parent: ParentState, topo
         return Condition("Accepted", "False", "NoMatchingParent", f"{parent.text}: no such listener stands")
     elif not all(each.failure for each in asked):
         return condition
-    refusing = [each for each in asked if each.failure == _NOT_ALLOWED and _shares(each, route, topology)]
+    refusing = [each for each in asked if each.failure == _NOT_ALLOWED and shares_host(each, route, topology)]
     if refusing:
         return Condition("Accepted", "False", _NOT_ALLOWED, refusing[0].message)
     return Condition("Accepted", "False", _NO_HOSTNAME, f"no listener of {parent.text} serves a hostname of the route")
@@ -62,15 +61,6 @@ def _accepted(condition: Condition, route: RouteState, parent: ParentState, topo
 def _is_asked(candidate: Candidate, topology: Topology) -> bool:
     listener = topology.listener(candidate.node)
     return listener is None or is_parent(listener, topology)
-
-
-def _shares(candidate: Candidate, route: RouteState, topology: Topology) -> bool:
-    """Tell whether a listener and a route have a host in common, or may have."""
-    listener = topology.listener(candidate.node)
-    if listener is None or route.route.key.kind not in HOSTNAME_KINDS:
-        return True
-    names = hostnames(route.route)
-    return any(map(is_symbolic, (listener.hostname, *names))) or bool(narrowed(listener.hostname, names))
 
 
 def _resolved(route: RouteState, topology: Topology, mesh: bool) -> Condition:

@@ -13,6 +13,7 @@ from policylint.checks.kit.claim_headers import late, unset
 from policylint.checks.kit.locations import path
 from policylint.documents import Pointer
 from policylint.model import Finding, Node, PolicyKind, Related, ResourceKey, mapping
+from policylint.model.kinds import VIRTUAL_SERVICE
 from policylint.model.policy_kind import Attributes
 from policylint.model.resource import value_at
 from policylint.policy.results import Attachment, Group
@@ -25,7 +26,8 @@ def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _of_expressions(simulation)
     yield from _of_headers(simulation)
     yield from _of_matches(simulation)
-    yield from _of_claims(simulation)
+    if simulation.world.of_kind(*VIRTUAL_SERVICE):
+        yield from _of_claims(simulation)
 
 
 def _of_claims(simulation: Simulation) -> Iterator[Finding]:

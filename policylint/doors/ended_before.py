@@ -1,5 +1,9 @@
 """Load balancers that end TLS in front of proxies, as annotations of Services have them: there it is plain text.
 
+ingress-nginx takes what comes to the port of http for http, and redirects it again where it redirects at all:
+kubernetes.github.io/ingress-nginx/user-guide/miscellaneous, «Source IP address» and «Proxy Protocol»;
+rootfs/etc/nginx/lua/lua_ingress.lua, rewrite (`pass_access_scheme`).
+
 Source: schemas/doors.yaml, `balancers`; traefik/traefik, pkg/middlewares/redirect/redirect_scheme.go (the scheme is
 that of the connection, unless a header is believed).
 """
@@ -10,11 +14,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policylint.doors.vendors import balancers
-from policylint.implementations.generic.containers import containers
+from policylint.implementations.generic.containers import arguments, containers
 from policylint.implementations.generic.entry_points import stated
+from policylint.load.images import image_of
 from policylint.model import Resource, World, integer, mapping, sequence, text, texts
 from policylint.topology.service_ports import Port, ports
 from policylint.topology.workloads import services_selecting
+
+_HTTP, _HTTPS = 80, 443
+_PORT = "http-port"
+"""The argument of ingress-nginx that states where it takes http."""
 
 
 def may_end(world: World) -> bool:
@@ -38,6 +47,31 @@ def plain_entry_points(world: World) -> Mapping[str, Resource]:
                 if number in points:
                     found.setdefault(points[number], service)
     return found
+
+
+def are_plain(world: World, image: str) -> bool:
+    """Return whether clients of https come to the port of http of a controller: all Services before its pods end TLS.
+
+    Args:
+        image: the end of its name, "" where that is not known.
+    """
+    return bool(image) and may_end(world) and world.once(_plain_ports).get(image, False)
+
+
+def _plain_ports(world: World) -> Mapping[str, bool]:
+    """Return by image whether all ports for https of Services lead to where its containers take http."""
+    found: dict[str, list[bool]] = {}
+    for workload, container in containers(world):
+        name = "/".join(image_of(container)[0].split("/")[-2:])
+        plain = next((int(each) for key, each in arguments(container) if key == _PORT and each.isdigit()), _HTTP)
+        names = {text(each.get("name")): each.get("containerPort") for each in _ports(container)}
+        for service in services_selecting(world, workload):
+            ended = list(_ended(service))
+            for port in ports(service):
+                if port.number == _HTTPS:
+                    number = integer(names.get(port.target)) if isinstance(port.target, str) else port.target
+                    found.setdefault(name, []).append(port in ended and number == plain)
+    return {name: all(led) for name, led in found.items()}
 
 
 def _ended(service: Resource) -> Iterator[Port]:

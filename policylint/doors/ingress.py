@@ -17,6 +17,7 @@ from policylint.doors import variables
 from policylint.doors.addresses import believed
 from policylint.doors.annotations import doubted, fault_of_authority, fault_of_login, has_form, holds, opened, passes_on
 from policylint.doors.controllers import CLASS, Classes, covers, of_all, secured, settings_of
+from policylint.doors.ended_before import are_plain
 from policylint.doors.extensions import action, guards_of, in_force, is_of_some, sources_of
 from policylint.doors.failing import at_port
 from policylint.doors.handshakes import is_turned_away
@@ -102,6 +103,7 @@ class _Class:
             if not self._has_lost(each.key, entry.host)
         ]
         self._names = _names(self._entries)
+        self._plain = are_plain(world, text(vendor.risky.get("image")))
         self._ingresses = {each.key: each for each in ingresses}
         self._guards = {each.key: self._guard(each) for each in ingresses}
         self._everywhere = settings_of(world, vendor) if vendor.config else []
@@ -245,7 +247,7 @@ class _Class:
         What is stated comes before https, as `return` does before what is written in Lua.
         """
         moved = _moved(self._vendor, entry.ingress) or action(self._vendor, entry.ingress, entry.backend)[0]
-        if moved is None and opening is _HTTP and (status := self._redirects(entry)):
+        if moved is None and (opening is _HTTP or self._plain) and (status := self._redirects(entry)):
             return {"scheme": "https", "statusCode": status}
         return moved
 

@@ -11,6 +11,7 @@ import pytest
 from policylint.checks import run
 from policylint.simulation import Simulation
 from policylint.trace import Tracer, request
+from tests.doors.asking import ingress
 from tests.worlds import manifest, service, simulated
 
 AWS = "service.beta.kubernetes.io/aws-load-balancer"
@@ -78,3 +79,47 @@ def test_what_is_no_loop() -> None:
     assert not list(run(world(proxy(arguments=secured), route()), select={"GWP411"}))
     alone = route().replace("routes:", "entryPoints: [web], routes:")
     assert not list(run(world(proxy(), alone, route("", "").replace("name: web,", "name: b,", 1)), select={"GWP411"}))
+
+
+IMAGE = "registry.k8s.io/ingress-nginx/controller:v1.11.1"
+
+
+def nginx(
+    annotations: str = CERTIFICATE, target: str = "http", arguments: str = "", image: str = IMAGE
+) -> tuple[str, ...]:
+    named = "[{name: http, containerPort: 80}, {name: https, containerPort: 443}, {name: other, containerPort: 8080}]"
+    pod = f"{{containers: [{{name: controller, image: '{image}', args: [{arguments}], ports: {named}}}]}}"
+    template = f"template: {{metadata: {{labels: {{app: nginx}}}}, spec: {pod}}}"
+    served = f"ports: [{{name: a, port: 80, targetPort: http}}, {{name: b, port: 443, targetPort: {target}}}]"
+    spec = f"spec: {{type: LoadBalancer, selector: {{app: nginx}}, {served}}}"
+    return (
+        manifest("networking.k8s.io/v1", "IngressClass", "nginx", "", "spec: {controller: k8s.io/ingress-nginx}"),
+        manifest("apps/v1", "Deployment", "nginx", "ingress", f"spec: {{selector: {{}}, {template}}}"),
+        manifest("v1", "Service", "nginx", "ingress", spec, more=f"annotations: {{{annotations}}}"),
+    )
+
+
+FORCED = {"force_ssl_redirect": "true"}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "annotations", "loops"),
+    [
+        (nginx(), FORCED, True),
+        (nginx(target="80"), FORCED, True),
+        (nginx(), {}, False),  # without a certificate nothing is redirected
+        (nginx(target="https"), FORCED, False),  # it does not speak plain text there: a handshake fails
+        (nginx(f"{CERTIFICATE}, {AWS}-backend-protocol: http"), FORCED, False),  # it adds a header that says so
+        (nginx("a: b"), FORCED, False),
+        (nginx(target="other", arguments="--http-port=8080"), FORCED, True),
+        (nginx(target="other"), FORCED, False),
+        (nginx(image="example.com/other/proxy:1"), FORCED, False),
+        ((*nginx(), *(each.replace("name: nginx", "name: inside") for each in nginx("a: b", "https"))), FORCED, False),
+        ((), FORCED, False),
+    ],
+)
+def test_in_front_of_ingress_nginx(proxies: tuple[str, ...], annotations: dict[str, str], loops: bool) -> None:
+    classes = () if proxies else nginx()[:1]
+    simulation = simulated(service("web"), *classes, *proxies, ingress(host="a.example.com", **annotations))
+    assert end(simulation) == ("redirect" if loops else "reaches")
+    assert bool(list(run(simulation, select={"GWP411"}))) == loops

@@ -99,8 +99,8 @@ def test_of_changes_of_our_own(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda place: place.name)
-def test_in_fixtures(fixture: Path) -> None:
-    for simulation in open_workspace([str(fixture)]).simulations:
+def test_in_fixtures(fixture: Path, apart: Path) -> None:
+    for simulation in open_workspace([str(apart / "fixtures" / fixture.name)]).simulations:
         assert disagreements(simulation) == []
 
 

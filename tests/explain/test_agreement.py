@@ -27,8 +27,8 @@ WORLDS = sorted(each.name for each in FIXTURES.iterdir() if any(each.rglob("*.ya
 
 
 @pytest.fixture(scope="module", params=WORLDS)
-def workspace(request: pytest.FixtureRequest) -> Workspace:
-    return open_workspace([str(FIXTURES / request.param)])
+def workspace(request: pytest.FixtureRequest, apart: Path) -> Workspace:
+    return open_workspace([str(apart / "fixtures" / request.param)])
 
 
 def contexts(workspace: Workspace) -> Iterator[tuple[Simulation, dict[str, Any]]]:

@@ -13,7 +13,12 @@ from policylint.cli import main
 from tests import worlds
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-SHOP = str(FIXTURES / "envoy-gateway-shop")
+SHOP = "envoy-gateway-shop"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_fixtures(apart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(apart / "fixtures")
 
 
 def run(*words: str) -> Any:

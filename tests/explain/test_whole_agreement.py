@@ -57,8 +57,8 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[*FIXTURES, *EXAMPLES, BACKENDS])
-def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> World:
-    place = ROOT / "fixtures" / request.param
+def world(request: pytest.FixtureRequest, apart: Path, tmp_path_factory: pytest.TempPathFactory) -> World:
+    place = apart / "fixtures" / request.param
     if request.param == BACKENDS:
         place = ROOT / "tests" / "trace" / "worlds" / "merged.yaml"
     if request.param in EXAMPLES:

@@ -17,7 +17,7 @@ from policylint.report.kit.identity import Names
 from policylint.simulation import Simulation, simulate
 from tests.conftest import Golden
 from tests.graph.test_changes import git
-from tests.graph.worlds import FIXTURES
+from tests.graph.worlds import FIXTURES, apart
 from tests.network.worlds import manifest, random_world, world
 
 
@@ -63,7 +63,7 @@ def _holds(words: str, protocol: str, port: int) -> bool:
 
 
 def test_the_fixture_as_the_user_sees_it(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(FIXTURES / "network-shop")
+    monkeypatch.chdir(apart(FIXTURES / "network-shop"))
     said = CliRunner().invoke(main, ["graph", "--layer", "network", "."])
     golden("network-shop.mermaid", said.stdout)
 
@@ -71,7 +71,7 @@ def test_the_fixture_as_the_user_sees_it(golden: Golden, monkeypatch: pytest.Mon
 def test_one_policy_or_workload_is_in_focus() -> None:
     runner = CliRunner()
     for name in ("NetworkPolicy/shop/postgres", "StatefulSet/shop/postgres"):
-        said = runner.invoke(main, ["graph", name, "--layer", "network", str(FIXTURES / "network-shop")])
+        said = runner.invoke(main, ["graph", name, "--layer", "network", str(apart(FIXTURES / "network-shop"))])
         assert '(isolated for ingress)"]:::focus' in said.stdout
 
 
@@ -127,7 +127,7 @@ def test_what_a_change_opens_and_closes(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_without_network_policies_there_is_nothing_to_draw(tmp_path: Path) -> None:
-    said = CliRunner().invoke(main, ["graph", "--layer", "network", str(FIXTURES / "envoy-gateway-shop")])
+    said = CliRunner().invoke(main, ["graph", "--layer", "network", str(apart(FIXTURES / "envoy-gateway-shop"))])
     assert "nothing to draw: no network policy bears on anything" in said.stderr
     wrong = CliRunner().invoke(main, ["graph", "--layer", "network", "--kind", "Service", str(tmp_path)])
     assert wrong.exit_code == 2

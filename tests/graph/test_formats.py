@@ -15,7 +15,7 @@ from policylint.cli import main
 from policylint.report.graph import write
 from policylint.report.graph.mermaid import escape
 from tests.conftest import Golden
-from tests.graph.worlds import FIXTURES, drawn, hostile, large, opened
+from tests.graph.worlds import FIXTURES, apart, drawn, hostile, large, opened
 
 STATIC = ("mermaid", "dot", "svg")
 
@@ -23,7 +23,7 @@ STATIC = ("mermaid", "dot", "svg")
 @pytest.mark.parametrize("form", STATIC)
 @pytest.mark.parametrize("world", ["envoy-gateway-shop", "kuadrant-platform"])
 def test_as_the_user_sees_it(form: str, world: str, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(FIXTURES / world)
+    monkeypatch.chdir(apart(FIXTURES / world))
     golden(f"{world}.{form}", "".join(write(form, drawn(opened(".")))))
 
 
@@ -81,7 +81,7 @@ def test_boxes_of_a_picture_do_not_overlap(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(FIXTURES / "envoy-gateway-shop")
+    monkeypatch.chdir(apart(FIXTURES / "envoy-gateway-shop"))
     run = CliRunner().invoke(main, ["graph", "HTTPRoute/shop/cart", ".", "--output", f"svg={tmp_path}/cart.svg"])
     assert run.output == ""
     assert "shop/cart" in (tmp_path / "cart.svg").read_text()

@@ -29,6 +29,7 @@ from tests.doors.asking import ingress
 from tests.doors.test_istio import gateway as own_gateway
 from tests.doors.test_istio import virtual
 from tests.graph.browser import Browser, installed
+from tests.graph.worlds import apart
 from tests.nightly import sampled
 from tests.reach.test_agreement import CASES, FIXTURES, TREES
 
@@ -112,7 +113,7 @@ def said(tracer: Tracer, trace: Trace, names: Names) -> str:
 
 def differences(browser: Browser, world: Path, many: int = PER_WORLD) -> tuple[Counter[str], list[str]]:
     """How many answers there were of each sort, and those that are not what `trace` says."""
-    workspace = open_workspace([str(world)])
+    workspace = open_workspace([str(apart(world))])
     known = details(draw(workspace.simulations, GraphRequest()))["requests"]
     assert not known["leftOut"]
     texts = drawn_requests(known, random.Random(world.name), many)

@@ -9,6 +9,8 @@ from policylint.workspace import Workspace, open_workspace
 from tests.worlds import gateway, gateway_class, manifest, policy, route, service
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+APART = FIXTURES
+"""The same in a repository of their own."""
 HOSTILE = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>\"`#;\\n%%{init}%%"
 
 ENVOY = "gateway.envoyproxy.io"
@@ -39,7 +41,12 @@ def _route(number: int, team: int, edge: int) -> str:
 
 
 def opened(*paths: Path | str) -> Workspace:
-    return open_workspace([str(each) for each in paths])
+    return open_workspace([str(apart(Path(each))) for each in paths])
+
+
+def apart(place: Path) -> Path:
+    """Return where a fixture is in a repository of their own; another place as it is."""
+    return APART / place.relative_to(FIXTURES) if place.is_relative_to(FIXTURES) else place
 
 
 def drawn(workspace: Workspace, resource: str = "") -> Drawing:

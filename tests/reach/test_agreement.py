@@ -136,16 +136,21 @@ def _holds(box: Box, point: Box) -> bool:
     return all(bits & atom for bits, atom in zip(box, point, strict=True))
 
 
+def alone(world: Path, apart: Path) -> Path:
+    """Return where a fixture is in a repository of their own; another place as it is."""
+    return apart / "fixtures" / world.name if world in FIXTURES else world
+
+
 @pytest.mark.parametrize("world", [*FIXTURES, *CASES], ids=lambda world: world.name)
-def test_on_every_fixture_and_case(world: Path) -> None:
-    for simulation in open_workspace([str(world)]).simulations:
+def test_on_every_fixture_and_case(world: Path, apart: Path) -> None:
+    for simulation in open_workspace([str(alone(world, apart))]).simulations:
         assert disagreements(simulation, 200)[1] == []
 
 
 @pytest.mark.parametrize("world", [*FIXTURES, *sampled(CASES, "blank")], ids=lambda world: world.name)
-def test_where_nothing_is_asked_one_trace_is_enough(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_is_asked_one_trace_is_enough(world: Path, apart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ways of which policies ask nothing are those that requests with answers take, traced a second time."""
-    for simulation in open_workspace([str(world)]).simulations:
+    for simulation in open_workspace([str(alone(world, apart))]).simulations:
         found = []
         for is_enough in (_are_whole, lambda _: False):
             monkeypatch.setattr("policylint.reach.ways._are_whole", is_enough)

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 from policylint.checks.kit.locations import path
 from policylint.checks.kit.network import rules
 from policylint.doors.published import addresses_of
-from policylint.model import Finding, Resource, mapping, sequence
+from policylint.model import Finding, Resource, World, integer, mapping
 from policylint.network.cilium_installed import installed
 from policylint.network.rules import Block, Entity, RuleSpec
 from policylint.network.selecting import numbers_of
 from policylint.network.state import Network
 from policylint.simulation import Simulation
+from policylint.topology.service_ports import ports
+from policylint.topology.workloads import container_port, workloads_selected
 
 RULE = "GWP622"
 _ALONE = ("/32", "/128")
@@ -69,8 +71,9 @@ def _opens_entities(network: Network, number: int) -> bool:
 
 
 def _of_services(simulation: Simulation) -> Iterator[Finding]:
+    world = simulation.world
     services: dict[str, list[Resource]] = {}
-    for address, each in _addresses(simulation.world.of_kind("", "Service")):
+    for address, each in _addresses(world.of_kind("", "Service")):
         services.setdefault(address, []).append(each)
     for _, policy, rule in rules(simulation):
         if rule.direction != "egress" or rule.action != "Allow":
@@ -78,7 +81,7 @@ def _of_services(simulation: Simulation) -> Iterator[Finding]:
         for peers, below in rule.peers:
             block = peers[0] if len(peers) == 1 else None
             named = services.get(_address(block), ()) if isinstance(block, Block) else ()
-            service = next((each for each in named if _is_open(each, rule)), None)
+            service = next((each for each in named if _is_open(world, each, rule)), None)
             if service is None:
                 continue
             pointer = (*rule.pointer, *below)
@@ -96,15 +99,16 @@ def _of_services(simulation: Simulation) -> Iterator[Finding]:
             )
 
 
-def _is_open(service: Resource, rule: RuleSpec) -> bool:
+def _is_open(world: World, service: Resource, rule: RuleSpec) -> bool:
     """Return whether a rule opens a port of a Service, or one of its pods: else the address is meant as another one's,
     that of a node which the Service is published at."""
-    ports = [mapping(each) for each in sequence(service.spec.get("ports"))]
-    numbers = [number for each in ports for number in (each.get("port"), each.get("targetPort", each.get("port")))]
+    pods = workloads_selected(world, service)
+    numbers: set[int | None] = set()
+    for port in ports(service):
+        at_pods = {container_port(each, port.target) for each in pods if port.target is not None}
+        numbers |= {port.number, *(at_pods or {integer(port.target)})}
     return not rule.ports or any(
-        port.name or not isinstance(number, int) or port.low <= number <= port.high
-        for port in rule.ports
-        for number in numbers
+        port.name or number is None or port.low <= number <= port.high for port in rule.ports for number in numbers
     )
 
 

@@ -181,6 +181,36 @@ def test_an_address_at_another_port_is_not_that_of_the_service(tmp_path: Path, p
 
 
 @pytest.mark.parametrize(
+    ("declared", "opened", "told"),
+    [
+        ("{name: sql, containerPort: 5432}", "6443", False),
+        ("{name: sql, containerPort: 6443}", "6443", True),
+        ("{name: sql, containerPort: 5432}", "5433", True),  # the Service's own
+        ("{name: metrics, containerPort: 9090}", "6443", True),  # no pod declares it: its number is not known
+    ],
+)
+def test_a_port_of_the_pods_by_name_is_what_they_declare(
+    tmp_path: Path, declared: str, opened: str, told: bool
+) -> None:
+    peers = "{ipBlock: {cidr: 203.0.113.9/32}}"
+    text = POLICY % ("Egress", "egress", "to", peers, "externalIPs: [203.0.113.9]", "selector: {app: db},")
+    text = text.replace(f"{peers}]", f"{peers}], ports: [{{port: {opened}}}]")
+    text = text.replace("ports: [{port: 5432}]", "ports: [{port: 5433, targetPort: sql}]")
+    pods = f"""
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{name: db, namespace: data}}
+spec:
+  selector: {{matchLabels: {{app: db}}}}
+  template:
+    metadata: {{labels: {{app: db}}}}
+    spec: {{containers: [{{name: db, image: example.com/db, ports: [{declared}]}}]}}
+"""
+    assert ("GWP622" in {each.rule for each in lint(tmp_path, text, pods)}) is told
+    assert "GWP622" in {each.rule for each in lint(tmp_path, text)}  # whose pods are not seen
+
+
+@pytest.mark.parametrize(
     ("namespaces", "pods", "told"),
     [
         ("", "k8s-app: kube-dns", False),

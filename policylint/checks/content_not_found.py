@@ -51,7 +51,7 @@ def _told(simulation: Simulation) -> str:
     reasons = [
         text
         for state in simulation.policies.values()
-        for text in (state.invalid, *(fault.message for fault in state.faults))
+        for text in (state.invalid, *(fault.message for fault in state.told_faults))
     ]
     reasons += [fault for _, fault in unusable_filters(simulation)]
     return "\n".join(filter(None, reasons))

@@ -26,8 +26,7 @@ _REPORTED = frozenset({*duplicate_target.CODES, *conflicting_merge_directives.CO
 def check(simulation: Simulation) -> Iterator[Finding]:
     yield from _refused(simulation)
     for state in simulation.policies.values():
-        if state.faults and state.verdict != "Invalid" and (state.ancestors or state.conditions):
-            yield from (_part(simulation, state, fault) for fault in state.faults if not fault.passing)
+        yield from (_part(simulation, state, fault) for fault in state.told_faults)
 
 
 def _refused(simulation: Simulation) -> Iterator[Finding]:

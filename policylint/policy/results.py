@@ -354,6 +354,12 @@ class PolicyState:
         self.conditions: tuple[Condition, ...] = ()
         self.stanza: Mapping[str, Any] = {}
 
+    @property
+    def told_faults(self) -> tuple[FaultyPart, ...]:
+        """What its controller says is wrong with parts of it, where it says anything of the policy."""
+        is_told = self.verdict != "Invalid" and bool(self.ancestors or self.conditions)
+        return tuple(fault for fault in self.faults if not fault.passing) if is_told else ()
+
     def resolved(self) -> PolicyState:
         """Return the state of the same policy of which nothing is known but its targets, settings and validity."""
         state = PolicyState(self.policy, self.kind)

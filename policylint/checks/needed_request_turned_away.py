@@ -18,6 +18,7 @@ from policylint.checks.kit.challenges import (
     PORT,
     SOLVER,
     Challenge,
+    asked_at,
     challenges,
     issuers,
     solving,
@@ -294,7 +295,7 @@ def _of_ingress(tracer: Tracer, issuer: Resource, name: str, challenge: Challeng
         about = () if lost is None else lost.about
         said = "" if lost is None else f"the Ingress that cert-manager makes {lost.does}"
         return None if lost is None else _unanswered(issuer, challenge.host, about, said)
-    request = Request(host=challenge.host, path=f"{CHALLENGE}token", port=80, address=_ANYWHERE)
+    request = Request(host=challenge.host, path=asked_at(name), port=80, address=_ANYWHERE)
     trace = tracer.trace(request)
     if trace.outcome.redirect is not None and trace.outcome.redirect.scheme == "https":
         trace = tracer.trace(request._replace(scheme="https", port=443, sni=challenge.host))
@@ -341,7 +342,7 @@ def _turned_away(tracer: Tracer, issuer: Resource, routes: Mapping[ResourceKey, 
         gateways = {each.gateway for each in state.parents if each.gateway is not None}
         for host in state.hostnames:
             doors = list(_doors(tracer, sorted(gateways), host, ("http",)))
-            traces = [_asked(tracer, door, host, f"{CHALLENGE}token", _ANYWHERE) for door in doors]
+            traces = [_asked(tracer, door, host, asked_at(state.route.key.name), _ANYWHERE) for door in doors]
             answered = [each for each in traces if each.route is not None and each.route.key == state.route.key]
             found = next(((each, by) for each in answered if (by := askers.of(each)) is not None), None)
             if found is not None:

@@ -357,3 +357,16 @@ def test_challenges_that_an_ingress_of_their_own_answers(objects: tuple[str, ...
     Ingress Controller gives a host to its oldest Ingress or VirtualServer alone."""
     found = needed(tmp_path, SERVICE, *objects)
     assert [told in each.message for each in found] == [True] * bool(told)
+
+
+@pytest.mark.parametrize(
+    ("controller", "told"), [("k8s.io/ingress-nginx", False), ("nginx.org/ingress-controller", True)]
+)
+def test_challenges_for_a_host_in_two_namespaces_have_tokens_of_their_own(
+    controller: str, told: bool, tmp_path: Path
+) -> None:
+    """RFC 8555, 8.3: the path ends with the token of the challenge, so one solver takes nothing from another."""
+    there = served("nginx").replace("namespace: shop", "namespace: till").replace("path: /,", "path: /till,")
+    assert there != served("nginx")
+    objects = (ingress_class("nginx", controller), solved("ingressClassName: nginx"), served("nginx"), there)
+    assert bool(needed(tmp_path, SERVICE, *objects)) is told

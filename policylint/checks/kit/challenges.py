@@ -90,11 +90,16 @@ def challenges(world: World, issuer: Resource) -> list[Challenge]:
     return list(found.values())
 
 
+def asked_at(solver: str) -> str:
+    """Return the path that is asked for one challenge: each has a token of its own, also where hosts are the same."""
+    return f"{CHALLENGE}token-of-{solver}"
+
+
 def solving(issuer: Resource, name: str, challenge: Challenge) -> Iterator[Resource]:
     """Yield what cert-manager makes for a challenge: a route or an Ingress, a Service and a pod behind it."""
     namespace = challenge.namespace
     metadata: dict[str, Any] = {"name": name, "namespace": namespace}
-    match = {"path": {"type": "Exact", "value": f"{CHALLENGE}token"}}
+    match = {"path": {"type": "Exact", "value": asked_at(name)}}
     route = {
         "parentRefs": [{"namespace": namespace, **each} for each in challenge.parents],
         "hostnames": [challenge.host],
@@ -104,7 +109,7 @@ def solving(issuer: Resource, name: str, challenge: Challenge) -> Iterator[Resou
     pod = {"containers": [{"name": "acmesolver", "ports": [{"containerPort": PORT}]}]}
     way: tuple[str, str, Mapping[str, Any]] = (_GATEWAY_API, "HTTPRoute", route)
     if challenge.solver is not None:
-        path: dict[str, Any] = {"path": f"{CHALLENGE}token", "pathType": "Exact"}
+        path: dict[str, Any] = {"path": asked_at(name), "pathType": "Exact"}
         path |= {"backend": {"service": {"name": name, "port": {"number": PORT}}}}
         classes = {"ingressClassName": challenge.solver.get("ingressClassName")}
         rules = [{"host": challenge.host, "http": {"paths": [path]}}]

@@ -23,7 +23,7 @@ _OF_FILTERS = frozenset({"InvalidBackendFilters", "InvalidFilter"})
 _REASONS = {
     ("Accepted", "False"): _SAID | _OF_FILTERS,
     ("PartiallyInvalid", "True"): _SAID | _OF_FILTERS,
-    ("ResolvedRefs", "False"): _OF_FILTERS,
+    ("ResolvedRefs", "False"): _OF_FILTERS | {"BackendError", "IncompatibleFilters"},
 }
 
 

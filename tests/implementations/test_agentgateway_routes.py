@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from policylint.checks import run
 from policylint.trace.request import request
 from policylint.trace.tracing import Tracer
 from tests import worlds
@@ -46,6 +47,20 @@ def told(rules: str, kind: str = "HTTPRoute") -> tuple[int | None, str]:
 )
 def test_one_rule_may_stop_the_whole_route(rule: str, status: int | None, reason: str) -> None:
     assert told(f"{GOOD}, {rule}") == (status, reason)
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        (f"{{filters: [{UNKNOWN}]}}", "IncompatibleFilters"),
+        ("{backendRefs: [{name: web.shop, port: 80}]}", "BackendError"),
+    ],
+)
+def test_lint_tells_what_stops_a_route(rule: str, reason: str) -> None:
+    findings = run(worlds.simulated(*WORLD, worlds.route("web", more=f"rules: [{GOOD}, {rule}]")))
+    assert [each.label for each in findings if each.rule == "GWP416"] == [
+        f"its status will say ResolvedRefs False, {reason}"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,12 @@ QUERY = "What is asked"
 @option(
     QUERY,
     "--from",
-    "client",
+    "clients",
     metavar="KIND/NAMESPACE/NAME",
-    default="",
+    multiple=True,
     shell_complete=workloads,
-    help="Mesh traffic of this workload; the Service is --to, else that of the URL's host. Or a client's address.",
+    help="Mesh traffic of this workload; the Service is --to, else that of the URL's host. Or a client's address; "
+    "given twice, both.",
 )
 @option(
     QUERY,
@@ -99,7 +100,7 @@ def trace(
     run: Run,
     headers: tuple[str, ...],
     gateway: str,
-    client: str,
+    clients: tuple[str, ...],
     claims: tuple[str, ...],
     certificate: str,
     service: str,
@@ -121,9 +122,11 @@ def trace(
     from policylint.trace import from_url
 
     words, places = run.paths, run.paths
+    client, address = _who(clients)
     who: dict[str, Any] = {
         "gateway": gateway,
         "client": client,
+        "address": address,
         "service": service,
         "claims": claims or claims_in(headers),
         "certificate": certificate,
@@ -165,6 +168,21 @@ def trace(
     if traced.failed:
         return FOUND
     return INCOMPLETE if workspace.coverage.cut_off else OK
+
+
+def _who(clients: tuple[str, ...]) -> tuple[str, str]:
+    """Return the workload that `--from` names, and the address.
+
+    Raises:
+        click.UsageError: two of one sort are given.
+    """
+    from policylint.spaces.addresses import number_of
+
+    addresses = [each for each in clients if number_of(each) is not None]
+    named = [each for each in clients if each not in addresses]
+    if len(addresses) > 1 or len(named) > 1:
+        raise click.UsageError("--from is given twice: it takes one workload and one address at most")
+    return "".join(named), "".join(addresses)
 
 
 def _connection(client: str, target: str, port: str) -> Request:

@@ -195,6 +195,7 @@ def from_url(
     service: str = "",
     claims: Iterable[str] = (),
     certificate: str = "",
+    address: str = "",
 ) -> Request:
     """Return a request from the command line; a scheme `grpc` or `grpcs` means gRPC over http or https.
 
@@ -204,6 +205,7 @@ def from_url(
             An address is that of a client outside.
         claims: each as `name=value`, of a valid token; one "" for a request without any.
         certificate: what the client's certificate is called; "" where it shows none.
+        address: of the client, beside who it is.
 
     Raises:
         RequestError: the URL has no scheme or host, or a header no colon.
@@ -216,7 +218,7 @@ def from_url(
     except ValueError as error:
         raise RequestError(f"{url!r} is not a URL: {str(error).lower()}") from None
     host = parts.hostname or ""
-    address, client = (client, "") if number_of(client) is not None else ("", client)
+    address, client = (client, "") if number_of(client) is not None else (address, client)
     if client and not service:
         service = _service_of(host, client)
     scheme = parts.scheme.lower()
@@ -276,7 +278,7 @@ def arguments(request: Request) -> tuple[str, ...]:
     certificate = ("--certificate", request.client_certificate) if request.client_certificate else ()
     url = f"{request.scheme}://{request.host}{port}{path}"
     if request.service or request.pod:
-        who = ("--from", request.client) if request.client else who
+        who = (*(("--from", request.client) if request.client else ()), *who)
         return (method, url, *headers, *who, *token, "--to", request.service or request.pod)
     return (method, url, *headers, *who, *token, *certificate, "--gateway", request.gateway)
 

@@ -14,7 +14,7 @@ import pytest
 from tests.architecture.test_floors import modules, room
 
 ENGINE = ("model", "spaces", "matches", "topology", "policy", "simulation", "trace", "reach", "network", "clusters")
-MOST_OF_ENGINE = 26_490
+MOST_OF_ENGINE = 26_500
 """Lines of the rooms that answer; all others read data, ask these, and write what they say."""
 MOST_LINES = 750
 """Lines of a module, beyond which it has more than one subject."""

@@ -36,13 +36,14 @@ def typed(request: Request) -> Request:
     options: dict[str, list[str]] = {}
     for option in words:
         options.setdefault(option, []).append(next(words))
-    only = {option: "".join(values) for option, values in options.items()}
+    only = {option: values[0] for option, values in options.items()}
     return from_url(
         method,
         url,
         options.get("-H", ()),
         gateway=only.get("--gateway", ""),
         client=only.get("--from", ""),
+        address=[*options.get("--from", ()), "", ""][1],
         service=only.get("--to", ""),
         claims=options.get("--claim", ()),
         certificate=only.get("--certificate", ""),

@@ -6,6 +6,7 @@ docs/reference/config/networking/destination-rule, «Subset».
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -88,28 +89,30 @@ def dead_ends(world: World) -> Iterator[DeadEnd]:
 def picked(world: World) -> Iterator[tuple[Resource, Pointer, Labels]]:
     """Yield the destinations that are subsets of which is known which pods they are, with the labels of these."""
     rules = world.of_kind(_MESH, "DestinationRule")
+    about: dict[ResourceKey, list[Resource]] = defaultdict(list)
+    for rule in rules:
+        host = text(rule.spec.get("host"))
+        services = () if is_symbolic(host) else services_named(world, host, rule.key.namespace)
+        for named in services:
+            about[named.key].append(rule)
+    of_any = [rule for rule in rules if is_symbolic(text(rule.spec.get("host")))]
     for virtual in world.of_kind(_MESH, "VirtualService") if rules else ():
         for destination, pointer in destinations(virtual):
-            name, found = text(destination.get("subset")), _subset_of(world, virtual, destination, rules)
-            if name and found:
-                yield virtual, pointer[:-1], found
+            service = next(iter(services_named(world, text(destination.get("host")), virtual.key.namespace)), None)
+            if destination.get("subset") and service is not None:
+                of_it = [*about[service.key], *of_any]
+                if found := _subset_of(world, service, text(destination.get("subset")), of_it):
+                    yield virtual, pointer[:-1], found
 
 
-def _subset_of(world: World, virtual: Resource, destination: Mapping[str, Any], rules: Sequence[Resource]) -> Labels:
+def _subset_of(world: World, service: Resource, name: str, about: Sequence[Resource]) -> Labels:
     """Return the labels of the pods of a destination's subset; () where all that are called so do not have the same
     ones, where one with the same ones is connected to otherwise, and where it is not seen which pods have them."""
-    host, name = text(destination.get("host")), text(destination.get("subset"))
-    service = next(iter(services_named(world, host, virtual.key.namespace)), None)
-    about = [rule for rule in rules if service is not None and _is_about(rule, service)]
     subsets = [mapping(subset) for rule in about for subset in sequence(rule.spec.get("subsets"))]
     found = {labels_of(each) for each in subsets if text(each.get("name")) == name}
     labels = found.pop() if len(found) == 1 else ()
     same = [mapping(each.get("trafficPolicy")).get("tls") for each in subsets if labels_of(each) == labels]
-    if (
-        service is None
-        or any(each != same[0] for each in same)
-        or any(is_symbolic(text(each.get("name"))) for each in subsets)
-    ):
+    if any(each != same[0] for each in same) or any(is_symbolic(text(each.get("name"))) for each in subsets):
         return ()
     behind = [labels_at(each) for each in servers_behind(world, service)]
     is_open = any(is_written_later(label, behind) or is_symbolic(value) for label, value in labels)

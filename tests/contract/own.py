@@ -2196,6 +2196,11 @@ for _where, _named in (
         _told = f"a workload{_home} that is kept out of a mesh, which is told {_where}"
         CHANGES[f"{_told}, comes"] = (_without, (*_without, _comes))
         CHANGES[f"{_told}, goes"] = ((*_without, _comes), _without)
+CHANGES["a network policy for whatever a variable says goes"] = (
+    to_pods(policy="'${WHICH}'"),
+    tuple(each for each in to_pods() if "NetworkPolicy" not in each),
+)
+CHANGES["a network policy becomes one for whatever a variable says"] = (to_pods(), to_pods(policy="'${WHICH}'"))
 for _action in ("ALLOW", "DENY"):
     for _rule in (
         "to: [{operation: {paths: ['${PATH}', /]}}]",

@@ -15,7 +15,7 @@ import pytest
 from policylint.catalog.content import ReadSet
 from policylint.catalog.kinds import Catalog
 from policylint.checks import route_without_authentication, shadowed_route_match
-from policylint.compare import opened
+from policylint.compare import connections, opened
 from policylint.compare.requests import answers, changes
 from policylint.explain.unseen import UnseenActing, UnseenWords
 from policylint.implementations.istio import Istio
@@ -67,6 +67,9 @@ class WithoutProxies(Requirements):
 
     def _by_proxies(self, *_: object) -> Iterator[Any]:
         return iter(())
+
+
+_DIFFERENCES = connections.differences
 
 
 def _of(place: Any, name: str, value: object, *others: tuple[Any, str, object]) -> Patch:
@@ -241,6 +244,11 @@ IN_CHANGES: Mapping[str, tuple[str, str, Patch]] = {
         "a path of a list of Istio takes what begins with it",
         "what does it open",
         _of(changes, "stated", lambda *_: Stated(asked=True)),
+    ),
+    "rows tell what is certain alone, and findings what may be": (
+        "a network policy for whatever a variable says goes",
+        "does it open connections between pods",
+        _of(connections, "differences", lambda both: (each for each in _DIFFERENCES(both) if not each.ground)),
     ),
     "a connection between pods that opens is a row and no finding": (
         "a network policy lets all pods in that let some",

@@ -208,8 +208,10 @@ def network_policy(resource: Resource) -> PolicySpec:
                 ((_core_peer(peer, home, (*pointer, field, number)),), (field, number))
                 for number, peer in enumerate(mappings(rule, field, *pointer))
             ]
-            listed_ports = enumerate(mappings(rule, "ports", *pointer))
-            ports = tuple(_core_port(port, (*pointer, "ports", number)) for number, port in listed_ports)
+            ports = tuple(
+                _core_port(port, (*pointer, "ports", number))
+                for number, port in enumerate(listed(rule, "ports", *pointer))
+            )
             if direction in isolates:
                 anybody: tuple[tuple[tuple[Peer, ...], Pointer], ...] = (((ANYBODY,), ()),)
                 whom = tuple(peers) or anybody
@@ -287,7 +289,12 @@ def _block(value: object, pointer: Pointer) -> Block:
     return Block(text(value.get("cidr")), tuple(map(text, excepted)))
 
 
-def _core_port(port: Mapping[str, Any], pointer: Pointer) -> PortSpec:
+def _core_port(port: object, pointer: Pointer) -> PortSpec:
+    if is_symbolic(port):  # the rule's peers stand, whatever it is
+        return PortSpec(certain=False)
+    if port is not None and not isinstance(port, dict):
+        raise UnacceptableError(f"ports: {port!r} is no mapping", *pointer)
+    port = mapping(port)
     protocol = protocol_of(port.get("protocol"), *pointer)
     number, end = port.get("port"), port.get("endPort")
     if isinstance(number, str) and not is_symbolic(number):

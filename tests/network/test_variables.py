@@ -123,3 +123,15 @@ def test_pods_whose_labels_nobody_knows_count_where_it_is_certain_alone() -> Non
     assert list(isolation_removed(perhaps)) == []
     assert connection_changes(perhaps) == ()
     assert [finding.severity for finding in isolation_removed(certain)] == ["error"]
+
+
+@pytest.mark.parametrize("ports", [[X], X, [{"port": 8080}, X]])
+def test_a_variable_for_ports_keeps_the_peers_of_the_rule(ports: Any) -> None:
+    """Whatever the ports are, nobody but the rule's peers gets in: to drop them closes and opens nothing else."""
+    peers = [{"podSelector": {"matchLabels": {"app": "client"}}}]
+    unsaid, every = (
+        policy(podSelector={}, policyTypes=["Ingress"], ingress=[{"from": peers, **written}])
+        for written in ({"ports": ports}, {})
+    )
+    changes = connection_changes(sides([*PODS, unsaid], [*PODS, every]))
+    assert not [row for row in pairs(changes) if row[0] != "Pod shop/client"]
